@@ -296,13 +296,13 @@ static int smcr_tx_data(struct smcr_conn *conn, int *left)
 
 	/*
 	 * The last byte posted is urgent, and U is still due for it. If the peer has
-	 * consumed that byte already (told is 0 after the post), data follow at once.
+	 * consumed that byte already (announced is 0 after the post), data follow at once.
 	 */
 	if (unlikely(urg->end == conn->tx.prod.abs) &&
-	    smcr_urg_tx_unsaid(urg, conn->tx.prod.abs)) {
+	    smcr_urg_tx_due(urg, conn->tx.prod.abs)) {
 		rc = smcr_tx_post(conn, NULL, 0, &conn->tx.prod,
 				  conn->tx.blocked, false);
-		if (rc || urg->told)
+		if (rc || urg->announced)
 			return rc;
 	}
 	while (*left && (unsent = smcr_conn_unsent(conn)) > 0) {
@@ -320,7 +320,7 @@ static int smcr_tx_data(struct smcr_conn *conn, int *left)
 		if (!plan.len) {
 			/* announce that data wait (CDC-33, CDC-39) */
 			if (!conn->tx.blocked ||
-			    smcr_urg_tx_unsaid(urg, conn->tx.prod.abs))
+			    smcr_urg_tx_due(urg, conn->tx.prod.abs))
 				return smcr_tx_post(conn, NULL, 0,
 						    &conn->tx.prod, true,
 						    false);

@@ -24,8 +24,8 @@ void smcr_urg_tx_queue(struct smcr_urg_tx *urg, u64 queued)
  */
 void smcr_urg_tx_acked(struct smcr_urg_tx *urg, u64 cons)
 {
-	if (cons >= urg->told)
-		urg->told = 0;
+	if (cons >= urg->announced)
+		urg->announced = 0;
 }
 
 /**
@@ -42,13 +42,13 @@ void smcr_urg_tx_acked(struct smcr_urg_tx *urg, u64 cons)
  */
 u64 smcr_urg_tx_may(const struct smcr_urg_tx *urg, u64 prod, u64 unsent)
 {
-	if (urg->told)
+	if (urg->announced)
 		return 0;
 	return urg->end > prod ? min(urg->end - prod, unsent) : unsent;
 }
 
 /**
- * smcr_urg_tx_unsaid() - is a CDC due although no data can be written?
+ * smcr_urg_tx_due() - is a CDC due although no data can be written?
  * @urg: sender
  * @prod: position of the next byte to write
  *
@@ -57,9 +57,9 @@ u64 smcr_urg_tx_may(const struct smcr_urg_tx *urg, u64 prod, u64 unsent)
  * urgent. That one may have been written already, as an ordinary byte: then a
  * CDC with U follows, without data.
  */
-bool smcr_urg_tx_unsaid(const struct smcr_urg_tx *urg, u64 prod)
+bool smcr_urg_tx_due(const struct smcr_urg_tx *urg, u64 prod)
 {
-	return urg->end && !urg->told && (!urg->said || urg->end == prod);
+	return urg->end && !urg->announced && (!urg->p_sent || urg->end == prod);
 }
 
 /**
@@ -72,7 +72,7 @@ bool smcr_urg_tx_unsaid(const struct smcr_urg_tx *urg, u64 prod)
  */
 u8 smcr_urg_tx_flags(const struct smcr_urg_tx *urg, u64 prod)
 {
-	if (urg->told || (urg->end && urg->end == prod))
+	if (urg->announced || (urg->end && urg->end == prod))
 		return SMCR_CDC_P | SMCR_CDC_U;
 	return urg->end ? SMCR_CDC_P : 0;
 }
@@ -88,11 +88,11 @@ u8 smcr_urg_tx_flags(const struct smcr_urg_tx *urg, u64 prod)
  */
 void smcr_urg_tx_sent(struct smcr_urg_tx *urg, u64 prod, u64 cons)
 {
-	if (urg->told)
+	if (urg->announced)
 		return;
-	urg->said = urg->end && urg->end != prod;
+	urg->p_sent = urg->end && urg->end != prod;
 	if (urg->end == prod) {
-		urg->told = prod;
+		urg->announced = prod;
 		urg->end = 0;
 		smcr_urg_tx_acked(urg, cons);
 	}

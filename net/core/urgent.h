@@ -21,8 +21,8 @@
 /* Sender; all zero at the start */
 struct smcr_urg_tx {
 	u64 end;		/* one behind the newest urgent byte not announced by U, 0 none */
-	u64 told;		/* one behind the byte announced and not consumed, 0 none */
-	bool said;		/* P was sent for @end */
+	u64 announced;		/* one behind the byte announced and not consumed, 0 none */
+	bool p_sent;		/* P was sent for @end */
 };
 
 enum smcr_urg_state {
@@ -50,7 +50,7 @@ enum {
 void smcr_urg_tx_queue(struct smcr_urg_tx *urg, u64 queued);
 void smcr_urg_tx_acked(struct smcr_urg_tx *urg, u64 cons);
 u64 smcr_urg_tx_may(const struct smcr_urg_tx *urg, u64 prod, u64 unsent);
-bool smcr_urg_tx_unsaid(const struct smcr_urg_tx *urg, u64 prod);
+bool smcr_urg_tx_due(const struct smcr_urg_tx *urg, u64 prod);
 u8 smcr_urg_tx_flags(const struct smcr_urg_tx *urg, u64 prod);
 void smcr_urg_tx_sent(struct smcr_urg_tx *urg, u64 prod, u64 cons);
 

@@ -64,14 +64,14 @@ struct peer {
 	u64 peer_stream;
 	struct smcr_pos peer_prod;
 	struct smcr_pos cons;
-	struct smcr_pos told;	/* ackable: ahead of @cons at an urgent byte */
+	struct smcr_pos ackable;	/* ahead of @cons at an urgent byte */
 	u64 announced;		/* consumer position in the last CDC */
 	bool inlined;		/* SO_OOBINLINE */
 	bool peer_b;
 	bool peer_asks;
 	struct smcr_urg_rx urg;
 	u32 n_news;		/* number of SIGURG */
-	u32 n_kept;		/* urgent bytes that @told has passed */
+	u32 n_kept;		/* urgent bytes that @ackable has passed */
 	u16 peer_seq;
 	u32 n_dup;
 
@@ -163,13 +163,13 @@ static inline void peer_send_cdc(struct peer *p)
 	cdc.seq = ++p->seq;
 	cdc.token = 0xcafe;
 	cdc.prod = smcr_pos_cursor(&p->tx, &p->prod);
-	cdc.cons = smcr_pos_cursor(&p->rx, &p->told);
+	cdc.cons = smcr_pos_cursor(&p->rx, &p->ackable);
 	if (plan.blocked)
 		cdc.pflags |= SMCR_CDC_B;
 	cdc.pflags |= smcr_urg_tx_flags(&p->urg_tx, p->prod.abs);
 
 	smcr_urg_tx_sent(&p->urg_tx, p->prod.abs, p->peer_cons.abs);
-	p->announced = p->told.abs;
+	p->announced = p->ackable.abs;
 	p->b_sent = plan.blocked;
 	p->n_cdc++;
 	item = wire_add(p->out);
@@ -192,7 +192,7 @@ static inline bool peer_push(struct peer *p, u32 max)
 		/* CDC-33, CDC-39 */
 		if ((plan.blocked && !p->b_sent &&
 		     !(p->breaks & BREAK_LATE_B)) ||
-		    smcr_urg_tx_unsaid(&p->urg_tx, p->prod.abs)) {
+		    smcr_urg_tx_due(&p->urg_tx, p->prod.abs)) {
 			peer_send_cdc(p);
 			return true;
 		}
@@ -234,12 +234,12 @@ static inline bool peer_update(struct peer *p)
 	struct smcr_rx_window win = {
 		.cap = smcr_ring_cap(&p->rx),
 		.prod_abs = p->peer_prod.abs,
-		.cons_abs = p->told.abs,
+		.cons_abs = p->ackable.abs,
 		.announced_abs = p->announced,
 		.peer_blocked = p->peer_b && !(p->breaks & BREAK_B_UPDATE),
 		.peer_asks = p->peer_asks ||
 			     smcr_urg_rx_owed(&p->urg, p->announced,
-					      p->told.abs),
+					      p->ackable.abs),
 	};
 
 	if (!smcr_rx_update_due(&win))
@@ -250,10 +250,10 @@ static inline bool peer_update(struct peer *p)
 
 static inline void peer_settle(struct peer *p)
 {
-	if (p->told.abs < p->cons.abs)
-		p->told = p->cons;
-	if (smcr_urg_rx_settle(&p->urg, p->cons.abs, p->told.abs, p->inlined)) {
-		smcr_pos_add(&p->rx, &p->told, 1);
+	if (p->ackable.abs < p->cons.abs)
+		p->ackable = p->cons;
+	if (smcr_urg_rx_settle(&p->urg, p->cons.abs, p->ackable.abs, p->inlined)) {
+		smcr_pos_add(&p->rx, &p->ackable, 1);
 		p->n_kept++;
 	}
 }
@@ -268,7 +268,7 @@ static inline bool peer_read(struct peer *p, u32 n)
 		u32 off = (p->cons.off + i) % smcr_ring_cap(&p->rx);
 
 		/* passed already: the peer may have overwritten it */
-		if (p->cons.abs + i < p->told.abs) {
+		if (p->cons.abs + i < p->ackable.abs) {
 			if (p->urg.state == SMCR_URG_PRESENT &&
 			    p->urg.mark == p->cons.abs + i)
 				ok &= p->urg.byte ==
@@ -316,14 +316,14 @@ static inline bool peer_deliver(struct peer *p, const struct item *item,
 	}
 	p->peer_seq = cdc.seq;
 	if (smcr_pos_apply(&p->rx, &p->peer_prod, cdc.prod,
-			   p->told.abs + smcr_ring_cap(&p->rx)) < 0 ||
+			   p->ackable.abs + smcr_ring_cap(&p->rx)) < 0 ||
 	    smcr_pos_apply(&p->tx, &p->peer_cons, cdc.cons, p->prod.abs) < 0)
 		return false;
 	p->peer_b = cdc.pflags & SMCR_CDC_B;
 	p->peer_asks = smcr_cdc_asks(cdc.pflags);
 	smcr_urg_tx_acked(&p->urg_tx, p->peer_cons.abs);
 	ev = smcr_urg_rx_flags(&p->urg, cdc.pflags, p->peer_prod.abs,
-			       p->told.abs);
+			       p->ackable.abs);
 	if (ev < 0)
 		return false;
 	p->n_news += !!(ev & SMCR_URG_EV_NEWS);

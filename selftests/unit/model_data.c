@@ -55,9 +55,9 @@ static bool wakeup_lost(const struct peer *w, const struct peer *r)
 
 	if (!peer_unsent(w))
 		return false;
-	if (w->urg_tx.told)
-		return r->told.abs >= w->urg_tx.told;
-	return r->told.abs != w->peer_cons.abs || peer_unsent(w) <= space ||
+	if (w->urg_tx.announced)
+		return r->ackable.abs >= w->urg_tx.announced;
+	return r->ackable.abs != w->peer_cons.abs || peer_unsent(w) <= space ||
 	       space >= max(min(cap / 8, SMCR_TX_SWS_MIN), 1U);
 }
 

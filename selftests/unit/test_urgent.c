@@ -13,7 +13,7 @@ TEST(urgent_tx__nothing_urgent)
 
 	EXPECT_EQ(smcr_urg_tx_may(&urg, 0, 70), 70);
 	EXPECT_EQ(smcr_urg_tx_flags(&urg, 0), 0);
-	EXPECT_FALSE(smcr_urg_tx_unsaid(&urg, 0));
+	EXPECT_FALSE(smcr_urg_tx_due(&urg, 0));
 	smcr_urg_tx_sent(&urg, 0, 0);
 	smcr_urg_tx_acked(&urg, 0);
 	EXPECT_EQ(smcr_urg_tx_may(&urg, 0, 70), 70);
@@ -47,13 +47,13 @@ TEST(urgent_tx__consumed_before)
 	covers("CDC-38");
 	/* written and read before it became urgent: U follows alone */
 	smcr_urg_tx_queue(&urg, 500);
-	EXPECT_TRUE(smcr_urg_tx_unsaid(&urg, 500));
+	EXPECT_TRUE(smcr_urg_tx_due(&urg, 500));
 	EXPECT_EQ(smcr_urg_tx_flags(&urg, 500), PU);
 	smcr_urg_tx_sent(&urg, 500, 500);
 	/* no acknowledgment comes for it */
 	EXPECT_EQ(smcr_urg_tx_may(&urg, 500, 1000), 1000);
 	EXPECT_EQ(smcr_urg_tx_flags(&urg, 1500), 0);
-	EXPECT_FALSE(smcr_urg_tx_unsaid(&urg, 500));
+	EXPECT_FALSE(smcr_urg_tx_due(&urg, 500));
 }
 
 TEST(urgent_rx__owed)
@@ -79,22 +79,22 @@ TEST(urgent_tx__window_closed)
 
 	covers("CDC-39");
 	smcr_urg_tx_queue(&urg, 1500);
-	EXPECT_TRUE(smcr_urg_tx_unsaid(&urg, 1000));
+	EXPECT_TRUE(smcr_urg_tx_due(&urg, 1000));
 	EXPECT_EQ(smcr_urg_tx_flags(&urg, 1000), P);
 	smcr_urg_tx_sent(&urg, 1000, 0);
-	EXPECT_FALSE(smcr_urg_tx_unsaid(&urg, 1000));	/* P was sent */
+	EXPECT_FALSE(smcr_urg_tx_due(&urg, 1000));	/* P was sent */
 	EXPECT_EQ(smcr_urg_tx_may(&urg, 1000, 500), 500);
 	/* room for a part of it */
 	EXPECT_EQ(smcr_urg_tx_flags(&urg, 1499), P);
 	smcr_urg_tx_sent(&urg, 1499, 0);
-	EXPECT_FALSE(smcr_urg_tx_unsaid(&urg, 1499));
+	EXPECT_FALSE(smcr_urg_tx_due(&urg, 1499));
 	EXPECT_EQ(smcr_urg_tx_flags(&urg, 1500), PU);
 	smcr_urg_tx_sent(&urg, 1500, 0);
-	EXPECT_FALSE(smcr_urg_tx_unsaid(&urg, 1500));
+	EXPECT_FALSE(smcr_urg_tx_due(&urg, 1500));
 	smcr_urg_tx_acked(&urg, 1500);
 	/* the next one needs another P */
 	smcr_urg_tx_queue(&urg, 1501);
-	EXPECT_TRUE(smcr_urg_tx_unsaid(&urg, 1500));
+	EXPECT_TRUE(smcr_urg_tx_due(&urg, 1500));
 }
 
 TEST(urgent_tx__second_one)
@@ -114,12 +114,12 @@ TEST(urgent_tx__second_one)
 	smcr_urg_tx_queue(&urg, 30);
 	EXPECT_EQ(smcr_urg_tx_may(&urg, 20, 10), 0);
 	EXPECT_EQ(smcr_urg_tx_flags(&urg, 20), PU);
-	EXPECT_FALSE(smcr_urg_tx_unsaid(&urg, 20));
+	EXPECT_FALSE(smcr_urg_tx_due(&urg, 20));
 	smcr_urg_tx_sent(&urg, 20, 0);
 	EXPECT_EQ(smcr_urg_tx_may(&urg, 20, 10), 0);
 	smcr_urg_tx_acked(&urg, 20);
 	EXPECT_EQ(smcr_urg_tx_may(&urg, 20, 10), 10);
-	EXPECT_TRUE(smcr_urg_tx_unsaid(&urg, 20));
+	EXPECT_TRUE(smcr_urg_tx_due(&urg, 20));
 	EXPECT_EQ(smcr_urg_tx_flags(&urg, 30), PU);
 }
 
@@ -129,10 +129,10 @@ TEST(urgent_tx__known_too_late)
 
 	/* the send had room for 100 bytes, which have been written */
 	smcr_urg_tx_queue(&urg, 100);
-	EXPECT_TRUE(smcr_urg_tx_unsaid(&urg, 100));
+	EXPECT_TRUE(smcr_urg_tx_due(&urg, 100));
 	EXPECT_EQ(smcr_urg_tx_flags(&urg, 100), PU);
 	smcr_urg_tx_sent(&urg, 100, 0);
-	EXPECT_FALSE(smcr_urg_tx_unsaid(&urg, 100));
+	EXPECT_FALSE(smcr_urg_tx_due(&urg, 100));
 	EXPECT_EQ(smcr_urg_tx_may(&urg, 100, 1), 0);
 }
 

@@ -231,7 +231,7 @@ static void scenario(u64 abs)
 	host_a.written = abs;
 	host_b.peer_prod = host_a.prod;
 	host_b.cons = host_a.prod;
-	host_b.told = host_a.prod;
+	host_b.ackable = host_a.prod;
 	host_b.announced = abs;
 	trace[0] = 0;
 }
