@@ -26,7 +26,7 @@ void smcr_lgr_rkey_done(struct smcr_lgr *lgr, u8 res)
 	spin_lock_bh(&lgr->llc.lock);
 	/* the peer knows the RMB, so links that are added later announce it, too */
 	if (lgr->llc.rkey.rmb && !lgr->llc.rkey.del && res == SMCR_RKEY_OK)
-		WRITE_ONCE(lgr->llc.rkey.rmb->told, true);
+		WRITE_ONCE(lgr->llc.rkey.rmb->announced, true);
 	WRITE_ONCE(lgr->llc.rkey.res, res);
 	WRITE_ONCE(lgr->llc.rkey.done, true);
 	spin_unlock_bh(&lgr->llc.lock);

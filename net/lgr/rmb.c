@@ -304,7 +304,7 @@ void smcr_rmb_link(struct smcr_lgr *lgr, struct smcr_rmb *rmb)
 	lockdep_assert_held(&lgr->rmbs.mutex);
 	list_move_tail(&rmb->node, &lgr->rmbs.list[rmb->bsize]);
 	rmb->off = false;
-	WRITE_ONCE(rmb->told, true);
+	WRITE_ONCE(rmb->announced, true);
 	WRITE_ONCE(lgr->rmbs.n, lgr->rmbs.n + 1);
 	smcr_rmb_class_add_free(lgr, rmb->bsize, rmb->elems.n_free);
 }
@@ -369,7 +369,7 @@ int smcr_rmb_register(struct smcr_rmb *rmb, struct smcr_link *link)
 }
 
 /* The next RMB after @rmb that the peer knows; the first one if @rmb is NULL */
-static struct smcr_rmb *rmb_next_told(struct smcr_lgr *lgr, struct smcr_rmb *rmb)
+static struct smcr_rmb *rmb_next_announced(struct smcr_lgr *lgr, struct smcr_rmb *rmb)
 {
 	struct list_head *list = rmb && rmb->off ? &lgr->rmbs.off :
 				 &lgr->rmbs.list[rmb ? rmb->bsize : 0];
@@ -390,7 +390,7 @@ static struct smcr_rmb *rmb_next_told(struct smcr_lgr *lgr, struct smcr_rmb *rmb
 		 * also in rmbs.off, the list of RMBs that are not linked: if CONFIRM RKEY has
 		 * succeeded just now, the peer knows the RMB, which is about to be linked
 		 */
-		if (READ_ONCE(rmb->told))
+		if (READ_ONCE(rmb->announced))
 			return rmb;
 		pos = pos->next;
 	}
@@ -406,7 +406,7 @@ static struct smcr_rmb *rmb_lacking(struct smcr_lgr *lgr,
 {
 	struct smcr_rmb *rmb = NULL;
 
-	while ((rmb = rmb_next_told(lgr, rmb)))
+	while ((rmb = rmb_next_announced(lgr, rmb)))
 		if (registered ? !smcr_rmb_registered(rmb, link) :
 				 !rmb->mr[link->mem.d])
 			break;
@@ -465,7 +465,7 @@ static int rmb_list_tokens(struct smcr_lgr *lgr, struct smcr_link *link,
 	struct smcr_rmb *rmb = NULL;
 	int n = 0;
 
-	while ((rmb = rmb_next_told(lgr, rmb))) {
+	while ((rmb = rmb_next_announced(lgr, rmb))) {
 		/* the RMB was added just now, or has no RKey on the carrying link */
 		if (!rmb->mr[link->mem.d] || !rmb->mr[carrier] || n == max)
 			return -EAGAIN;

@@ -32,7 +32,7 @@
  * @elems: allocation state; lgr->rmbs.mutex
  * @registered: devices on which REG_MR has completed, bits; atomic
  * @off: the RMB is in lgr->rmbs.off; lgr->rmbs.mutex
- * @told: the RMB was announced to the peer, in first contact by CLC, and is not being
+ * @announced: the RMB was announced to the peer, in first contact by CLC, and is not being
  *	withdrawn: when a link is added, the RToken on that link is announced, too;
  *	READ_ONCE()
  * @leaked: a device may still let the peer write here: the memory is never freed
@@ -50,7 +50,7 @@ struct smcr_rmb {
 	struct smcr_elems elems;
 	unsigned long registered;
 	bool off;
-	bool told;
+	bool announced;
 	bool leaked;
 	unsigned long idle_since;
 	unsigned long held_since[];

@@ -99,7 +99,7 @@ static struct smcr_rmb *rmb_take_idle(struct smcr_lgr *lgr,
 				continue;
 			list_move(&rmb->node, &lgr->rmbs.off);
 			rmb->off = true;
-			WRITE_ONCE(rmb->told, false);
+			WRITE_ONCE(rmb->announced, false);
 			smcr_rmb_class_add_free(lgr, i, -(int)rmb->elems.n_free);
 			return rmb;
 		}
