@@ -15,7 +15,7 @@ static_assert(SMCR_LGR_CHANGES(X) true);
 #undef X
 
 /* True if events may be sent, as the family is registered; readers use RCU */
-static bool smcr_nl_told;
+static bool smcr_nl_events_on;
 
 /* Bytes for an event, which takes less than 400 unless names are long */
 #define SMCR_NL_EVENT_SIZE	1024
@@ -27,7 +27,7 @@ static bool smcr_nl_told;
  */
 void __init smcr_nl_event_start(void)
 {
-	WRITE_ONCE(smcr_nl_told, true);
+	WRITE_ONCE(smcr_nl_events_on, true);
 }
 
 /**
@@ -39,7 +39,7 @@ void __init smcr_nl_event_start(void)
  */
 void smcr_nl_event_stop(void)
 {
-	WRITE_ONCE(smcr_nl_told, false);
+	WRITE_ONCE(smcr_nl_events_on, false);
 	synchronize_rcu();
 }
 
@@ -129,7 +129,7 @@ void smcr_nl_event(struct smcr_lgr *lgr, struct smcr_link *link,
 	struct net *net = lgr->sn->net;
 
 	rcu_read_lock();
-	if (READ_ONCE(smcr_nl_told) &&
+	if (READ_ONCE(smcr_nl_events_on) &&
 	    genl_has_listeners(smcr_nl_fam, net, SMCR_NL_GROUP_EVENTS) &&
 	    nl_event_send(lgr, link, what, why))
 		genl_set_err(smcr_nl_fam, net, 0, SMCR_NL_GROUP_EVENTS,
