@@ -178,7 +178,7 @@ void smcr_conn_work(struct work_struct *work)
 	spin_lock_bh(&conn->lock);
 	if (test_and_clear_bit(SMCR_CONN_TODO_UNBIND, &conn->end.todo))
 		smcr_conn_unbind_from(conn, READ_ONCE(conn->bound.gone));
-	idle = !smcr_tx_unsaid(conn);
+	idle = !smcr_tx_outstanding(conn);
 	orderly = smcr_close_both_sent(&conn->fsm) &&
 		  !conn_may_come(conn);
 	spin_unlock_bh(&conn->lock);

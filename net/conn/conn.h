@@ -88,7 +88,7 @@ struct smcr_conn_ka {
  *	@cons that the reader will skip
  * @urg: urgent data; urg.state is written before prod.abs: smcr_conn_urgent()
  * @acked: ackable.abs in the last CDC sent
- * @tell_at: after the peer's C: jiffies when the next window update is due,
+ * @update_at: after the peer's C: jiffies when the next window update is due,
  *	smcr_rx_peer_closed()
  * @seq: number of the last CDC processed, the RFC's SR
  * @blocked: the last CDC processed has B
@@ -118,7 +118,7 @@ struct smcr_conn_rx {
 		bool rest;
 	);
 	struct smcr_ring ring;
-	unsigned long tell_at;
+	unsigned long update_at;
 	unsigned long redo_at;
 	u8 redo_num;
 	u64 bytes;
@@ -504,7 +504,7 @@ static inline bool smcr_conn_may_grow(const struct smcr_conn *conn)
 
 /* tx.c */
 void smcr_tx_push(struct smcr_conn *conn);
-bool smcr_tx_unsaid(const struct smcr_conn *conn);
+bool smcr_tx_outstanding(const struct smcr_conn *conn);
 void smcr_tx_give_up(struct smcr_conn *conn);
 bool smcr_tx_reclaim(struct smcr_conn *conn, u64 mark);
 bool smcr_tx_completed(struct smcr_conn *conn, const struct smcr_tx_pend *pend,

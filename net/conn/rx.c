@@ -94,7 +94,7 @@ void smcr_rx_peer_closed(struct smcr_conn *conn)
 	int t_close = READ_ONCE(smcr_conn_sock(conn)->sn->knobs.t_close);
 
 	lockdep_assert_held(&conn->lock);
-	conn->rx.tell_at = jiffies + msecs_to_jiffies(min(t_close / 4, 1000));
+	conn->rx.update_at = jiffies + msecs_to_jiffies(min(t_close / 4, 1000));
 }
 
 /*
@@ -107,7 +107,7 @@ static bool rx_closer_waits(struct smcr_conn *conn)
 {
 	if (likely(!conn->fsm.rx_closed) || !smcr_conn_readable(conn) ||
 	    conn->rx.ackable.abs == conn->rx.acked ||
-	    time_before(jiffies, conn->rx.tell_at))
+	    time_before(jiffies, conn->rx.update_at))
 		return false;
 	smcr_rx_peer_closed(conn);
 	return true;

@@ -397,13 +397,13 @@ bool smcr_tx_parked(const struct smcr_conn *conn)
 }
 
 /**
- * smcr_tx_unsaid() - is there something that the peer may not have received yet?
+ * smcr_tx_outstanding() - is there something that the peer may not have received yet?
  * @conn: connection, conn->lock held
  *
  * Return: true while a completion is pending, a flag is owed, or what was lost with a
  * link has not been sent again over another.
  */
-bool smcr_tx_unsaid(const struct smcr_conn *conn)
+bool smcr_tx_outstanding(const struct smcr_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
 
