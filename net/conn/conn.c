@@ -148,7 +148,7 @@ static bool conn_may_come(struct smcr_conn *conn)
 	lockdep_assert_held(&conn->lock);
 	return conn->rx.redo && conn->lgr &&
 	       time_before(jiffies, conn->rx.redo_at + SMCR_HELD_UP) &&
-	       smcr_lgr_other_hears(conn->lgr, conn->rx.redo_num);
+	       smcr_lgr_other_receives(conn->lgr, conn->rx.redo_num);
 }
 
 /*

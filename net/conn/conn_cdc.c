@@ -216,7 +216,7 @@ static void conn_rx_wait(struct smcr_conn *conn, u16 seq, u8 link_num)
 	conn->reorder.wait = true;
 	conn->reorder.seq = seq;
 	conn->reorder.link_num = link_num;
-	if (!smcr_lgr_other_hears(conn->lgr, link_num)) {
+	if (!smcr_lgr_other_receives(conn->lgr, link_num)) {
 		conn_rx_invalid(conn);
 		return;
 	}
@@ -263,7 +263,7 @@ void smcr_conn_rx_wait_over(struct timer_list *timer)
 	/* nothing is due if the timer was armed again while this run waited for the lock */
 	if (conn->reorder.wait && conn->lgr && !timer_pending(timer)) {
 		if (time_before(jiffies, conn->reorder.until) &&
-		    smcr_lgr_other_hears(conn->lgr, conn->reorder.link_num))
+		    smcr_lgr_other_receives(conn->lgr, conn->reorder.link_num))
 			sk_reset_timer(&smcr_conn_sock(conn)->sk, timer,
 				       jiffies + SMCR_RX_LOOK);
 		else

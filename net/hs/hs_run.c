@@ -88,7 +88,7 @@ static void hs_kill(struct smcr_hs *hs)
 	if (hs->lgr && hs->first) {
 		/*
 		 * No DELETE LINK is sent as long as a Decline may follow, which
-		 * announces the end itself: see smcr_lgr_tell_end()
+		 * announces the end itself: see smcr_lgr_announce_end()
 		 */
 		smcr_lgr_kill(hs->lgr, hs->why,
 			      hs->why == SMCR_R_LLC_LINK_DATA ?

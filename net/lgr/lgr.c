@@ -45,7 +45,7 @@ static bool lgr_set_state_locked(struct smcr_lgr *lgr, u8 st,
 		queue_delayed_work(smcr_end_wq, &lgr->end.work,
 				   lgr_end_time(lgr));
 	} else {
-		lgr->end.tell = true;
+		lgr->end.announce = true;
 	}
 	lgr->why = why;
 	/* pairs with smcr_lgr_state(): a reader of DEAD must not read an old lgr->why */
@@ -93,10 +93,10 @@ void smcr_lgr_post_end(struct smcr_lgr *lgr, enum smcr_reason why,
 		       u32 del_reason)
 {
 	/*
-	 * In first contact, before smcr_lgr_tell_end(), no DELETE LINK is sent (reason 0):
+	 * In first contact, before smcr_lgr_announce_end(), no DELETE LINK is sent (reason 0):
 	 * the Decline announces the end, and a DELETE LINK must not arrive before it.
 	 */
-	lgr->end.del.reason = lgr->end.tell ? del_reason : 0;
+	lgr->end.del.reason = lgr->end.announce ? del_reason : 0;
 	lgr->end.del.all = true;
 	lgr->end.del.orderly = del_reason == SMCR_DEL_OPERATOR ||
 			       del_reason == SMCR_DEL_INACTIVE;
@@ -139,7 +139,7 @@ void smcr_lgr_clear_suspect(struct smcr_lgr *lgr)
  * @lgr: group; the caller keeps its reference
  * @why: reason; only the first caller's counts
  * @del_reason: enum smcr_del_link_reason of the DELETE LINK; 0: none is sent. In first
- *	contact none is sent before smcr_lgr_tell_end() either
+ *	contact none is sent before smcr_lgr_announce_end() either
  *
  * Context: any up to softirq.
  */
@@ -151,7 +151,7 @@ void smcr_lgr_kill(struct smcr_lgr *lgr, enum smcr_reason why, u32 del_reason)
 }
 
 /**
- * smcr_lgr_tell_end() - no Decline can end this first contact any more
+ * smcr_lgr_announce_end() - no Decline can end this first contact any more
  * @lgr: FORMING group that may be ACTIVE at the peer already
  *
  * From now on DELETE LINK announces the end of the group. Without DELETE LINK, the peer
@@ -159,11 +159,11 @@ void smcr_lgr_kill(struct smcr_lgr *lgr, enum smcr_reason why, u32 del_reason)
  *
  * Context: any up to softirq.
  */
-void smcr_lgr_tell_end(struct smcr_lgr *lgr)
+void smcr_lgr_announce_end(struct smcr_lgr *lgr)
 {
 	spin_lock_bh(&lgr->lock);
 	if (lgr->st != SMCR_LGR_ST_DEAD)
-		lgr->end.tell = true;
+		lgr->end.announce = true;
 	spin_unlock_bh(&lgr->lock);
 }
 
@@ -329,7 +329,7 @@ struct smcr_link *smcr_lgr_link_get(struct smcr_lgr *lgr, u8 slot)
 }
 
 /**
- * smcr_lgr_other_hears() - can another link have messages that were not passed up?
+ * smcr_lgr_other_receives() - can another link have messages that were not passed up?
  * @lgr: group
  * @num: number of the link that is not checked
  *
@@ -337,7 +337,7 @@ struct smcr_link *smcr_lgr_link_get(struct smcr_lgr *lgr, u8 slot)
  * Return: false if all other links have stopped: all messages that have arrived on them
  * were passed up before this call.
  */
-bool smcr_lgr_other_hears(struct smcr_lgr *lgr, u8 num)
+bool smcr_lgr_other_receives(struct smcr_lgr *lgr, u8 num)
 {
 	const struct smcr_link *link;
 	bool found = false;

@@ -274,12 +274,12 @@ struct smcr_lgr {
 
 void smcr_lgr_link_down(struct smcr_link *link, enum smcr_reason why);
 void smcr_lgr_kill(struct smcr_lgr *lgr, enum smcr_reason why, u32 del_reason);
-void smcr_lgr_tell_end(struct smcr_lgr *lgr);
+void smcr_lgr_announce_end(struct smcr_lgr *lgr);
 void smcr_lgr_clear_suspect(struct smcr_lgr *lgr);
 void smcr_lgr_hold(struct smcr_lgr *lgr);
 void smcr_lgr_put(struct smcr_lgr *lgr);
 struct smcr_link *smcr_lgr_link_get(struct smcr_lgr *lgr, u8 slot);
-bool smcr_lgr_other_hears(struct smcr_lgr *lgr, u8 num);
+bool smcr_lgr_other_receives(struct smcr_lgr *lgr, u8 num);
 struct smcr_link *smcr_lgr_conn_link(struct smcr_lgr *lgr,
 				     const struct smcr_clc_accept *on);
 struct smcr_link *smcr_lgr_another_link(struct smcr_lgr *lgr, u16 not);

@@ -9,7 +9,7 @@
 /**
  * struct smcr_lgr_end - the end of the group; lgr->lock
  * @due: jiffies, when a dead group is released at the latest
- * @tell: DELETE LINK announces the end to the peer; final when DEAD
+ * @announce: DELETE LINK announces the end to the peer; final when DEAD
  * @released: @work has begun
  * @links: no first contact relies on the links: the release puts them
  * @kept: the group is released, but not its links: first contact relies on them
@@ -21,7 +21,7 @@
  */
 struct smcr_lgr_end {
 	unsigned long due;
-	bool tell;
+	bool announce;
 	bool released;
 	bool links;
 	bool kept;

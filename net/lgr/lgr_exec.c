@@ -302,8 +302,8 @@ static void learn_others(struct smcr_lgr *lgr,
 	for (i = 0; i < n; i++) {
 		slot = smcr_lgr_slot_of(&lgr->llc.fsm, e[i].link_num);
 		if (slot != SMCR_NO_SLOT && lgr->llc.learning >= 0)
-			smcr_lgr_tell_rtoken(lgr, lgr->llc.learning, slot,
-					     e[i].rkey, e[i].va);
+			smcr_lgr_record_rtoken(lgr, lgr->llc.learning, slot,
+					       e[i].rkey, e[i].va);
 	}
 }
 
@@ -354,8 +354,8 @@ static void do_learn(struct smcr_lgr *lgr, const struct smcr_lgr_act *a,
 			smcr_report_reason(lgr->sn, SMCR_R_LLC_RKEY, lgr->id, 0);
 			continue;
 		}
-		smcr_lgr_tell_rtoken(lgr, rt, a->slot, ac->pair[i].new_rkey,
-				     ac->pair[i].new_va);
+		smcr_lgr_record_rtoken(lgr, rt, a->slot, ac->pair[i].new_rkey,
+				       ac->pair[i].new_va);
 	}
 }
 
@@ -586,7 +586,7 @@ static void do_one(struct smcr_lgr *lgr, const struct smcr_lgr_act *a,
 		do_agreed(lgr, smcr_slot_link(&lgr->slot[a->slot]), msg);
 		break;
 	case SMCR_LGR_DO_NO_RETURN:
-		smcr_lgr_tell_end(lgr);
+		smcr_lgr_announce_end(lgr);
 		break;
 	case SMCR_LGR_DO_SETTLED:
 		do_settled(lgr, a);

@@ -304,15 +304,15 @@ void smcr_lgr_unuse_rtoken(struct smcr_lgr *lgr, int rtoken)
 }
 
 /**
- * smcr_lgr_tell_rtoken() - record RKey and address of an RMB on another link
+ * smcr_lgr_record_rtoken() - record RKey and address of an RMB on another link
  * @lgr: group
  * @rtoken: index
  * @slot: slot of the link
  * @rkey: RKey on that link
  * @va: address on that link
  */
-void smcr_lgr_tell_rtoken(struct smcr_lgr *lgr, int rtoken, u8 slot, u32 rkey,
-			  u64 va)
+void smcr_lgr_record_rtoken(struct smcr_lgr *lgr, int rtoken, u8 slot, u32 rkey,
+			    u64 va)
 {
 	struct smcr_rtoken *rt = &lgr->rtok.all->tab[rtoken];
 

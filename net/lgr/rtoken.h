@@ -66,8 +66,8 @@ void smcr_lgr_unuse_rtoken(struct smcr_lgr *lgr, int rtoken);
 bool smcr_lgr_rtoken_fits(struct smcr_lgr *lgr, u8 slot, u32 rkey, u64 va);
 int smcr_lgr_begin_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey, u64 va);
 void smcr_lgr_end_rtoken(struct smcr_lgr *lgr, int rtoken, bool ok);
-void smcr_lgr_tell_rtoken(struct smcr_lgr *lgr, int rtoken, u8 slot, u32 rkey,
-			  u64 va);
+void smcr_lgr_record_rtoken(struct smcr_lgr *lgr, int rtoken, u8 slot, u32 rkey,
+			    u64 va);
 int smcr_lgr_find_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey);
 void smcr_lgr_forget_slot(struct smcr_lgr *lgr, u8 slot);
 bool smcr_lgr_rtoken_known(struct smcr_lgr *lgr, u8 slot, u32 rkey,

@@ -90,7 +90,7 @@ struct smcr_link *smcr_lgr_link_get(struct smcr_lgr *lgr, u8 slot)
 	return link;
 }
 
-bool smcr_lgr_other_hears(struct smcr_lgr *lgr, u8 num)
+bool smcr_lgr_other_receives(struct smcr_lgr *lgr, u8 num)
 {
 	bool found = false;
 	int i;
@@ -410,9 +410,9 @@ static void link_make(void *arg, int n)
 	for (i = 0; i < HOSTS; i++) {
 		h = &w.host[i];
 		smcr_link_advance(p->end[i], SMCR_LINK_ST_RTS);
-		smcr_lgr_tell_rtoken(h->lgr, h->rtoken, p->slot[i],
-				     w.host[!i].rmb->mr[d[!i]]->rkey,
-				     w.host[!i].rmb->mr[d[!i]]->iova);
+		smcr_lgr_record_rtoken(h->lgr, h->rtoken, p->slot[i],
+				       w.host[!i].rmb->mr[d[!i]]->rkey,
+				       w.host[!i].rmb->mr[d[!i]]->iova);
 	}
 	tell("link %u: slots %u, %u", p->num, p->slot[0], p->slot[1]);
 	for (i = 0; i < HOSTS; i++) {

@@ -150,7 +150,7 @@ static void other(struct smcr_lgr *lgr, struct ref *r, u8 slot, u32 rkey, u64 va
 		bad("it is another one on the link");
 	/* one RMB per key and address, as with a correct peer */
 	if (find_at(slot, rkey, va) < 0 && chance(2)) {
-		smcr_lgr_tell_rtoken(lgr, r - ref, slot, rkey, va);
+		smcr_lgr_record_rtoken(lgr, r - ref, slot, rkey, va);
 		tell_ref(r, slot, rkey, va);
 	} else if (r->used) {
 		smcr_lgr_unuse_rtoken(lgr, r - ref);
