@@ -90,7 +90,7 @@ void smcr_keepalive_start(struct smcr_sock *ssk)
  * link: an active one needs no test, and on an idle one all connections are idle, too. So
  * the last activity is recorded for links only; of a connection only its start is.
  */
-static unsigned long keepalive_heard(const struct smcr_link *link)
+static unsigned long keepalive_active(const struct smcr_link *link)
 {
 	unsigned long rx = READ_ONCE(link->last_rx);
 	unsigned long tx = READ_ONCE(link->last_tx);
@@ -102,7 +102,7 @@ static unsigned long keepalive_heard(const struct smcr_link *link)
 struct smcr_keepalive_look {
 	const struct smcr_link *link;
 	struct smcr_keepalive *ka;
-	unsigned long now, heard;
+	unsigned long now, active;
 	int shortest;
 };
 
@@ -112,7 +112,7 @@ static void keepalive_ask(struct smcr_lgr_member *member, void *arg)
 						    member);
 	struct smcr_keepalive_look *look = arg;
 	struct smcr_keepalive *ka = look->ka;
-	unsigned long idle_from = look->heard;
+	unsigned long idle_from = look->active;
 	long left;
 
 	if (!conn->ka.idle)
@@ -148,7 +148,7 @@ void smcr_keepalive_due(struct smcr_link *link, struct smcr_keepalive *ka)
 		.link = link,
 		.ka = ka,
 		.now = jiffies,
-		.heard = keepalive_heard(link),
+		.active = keepalive_active(link),
 		.shortest = INT_MAX,
 	};
 	int shortest = READ_ONCE(lgr->conns.ka_min);
@@ -158,7 +158,7 @@ void smcr_keepalive_due(struct smcr_link *link, struct smcr_keepalive *ka)
 	ka->cnt = 0;
 	if (!shortest)
 		return;
-	ka->left = (long)(look.heard + shortest - look.now);
+	ka->left = (long)(look.active + shortest - look.now);
 	if (ka->left > 0)
 		return;
 

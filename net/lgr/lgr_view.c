@@ -16,7 +16,7 @@ static u8 redundancy(const struct smcr_pairs *pairs)
 }
 
 /* Log the redundancy @now. @was: the one logged last; NR_SMCR_REDUNDANCY: none was logged */
-static void say_redundancy(const struct smcr_lgr *lgr, u8 was, u8 now,
+static void log_redundancy(const struct smcr_lgr *lgr, u8 was, u8 now,
 			   unsigned int n)
 {
 	static const char *const few[] = {
@@ -45,7 +45,7 @@ void smcr_lgr_view_update(struct smcr_lgr *lgr)
 	u8 role[SMCR_SLOTS], slot[SMCR_SLOTS], was;
 	struct smcr_lgr_view *s = &lgr->view;
 	struct smcr_pairs pairs;
-	bool say;
+	bool log;
 	u8 i;
 
 	smcr_lgr_pairs(fsm, &pairs, slot);
@@ -61,20 +61,20 @@ void smcr_lgr_view_update(struct smcr_lgr *lgr)
 		s->role[slot[i]] = role[i];
 	s->n_links = pairs.n;
 	s->redundancy = redundancy(&pairs);
-	was = s->said;
-	say = lgr->st == SMCR_LGR_ST_ACTIVE && pairs.n && was != s->redundancy;
-	if (say)
-		s->said = s->redundancy;
+	was = s->logged;
+	log = lgr->st == SMCR_LGR_ST_ACTIVE && pairs.n && was != s->redundancy;
+	if (log)
+		s->logged = s->redundancy;
 	spin_unlock_bh(&lgr->lock);
 
-	if (say)
-		say_redundancy(lgr, was, s->said, pairs.n);
+	if (log)
+		log_redundancy(lgr, was, s->logged, pairs.n);
 }
 
 void smcr_lgr_view_init(struct smcr_lgr *lgr)
 {
 	memset(lgr->view.role, SMCR_ROLE_UNKNOWN, sizeof(lgr->view.role));
-	lgr->view.said = NR_SMCR_REDUNDANCY;
+	lgr->view.logged = NR_SMCR_REDUNDANCY;
 }
 
 /**

@@ -42,7 +42,7 @@ struct smcr_link_record {
  * @role: role of each slot's link, enum smcr_link_role, or SMCR_ROLE_UNKNOWN
  * @n_links: links that carry data
  * @redundancy: enum smcr_redundancy
- * @said: @redundancy that was logged last, NR_SMCR_REDUNDANCY: nothing was logged
+ * @logged: @redundancy that was logged last, NR_SMCR_REDUNDANCY: nothing was logged
  * @records: ring of the links that were deleted last
  * @n_records: number of links that were recorded so far
  * @n_moved: connections that have changed links
@@ -54,7 +54,7 @@ struct smcr_lgr_view {
 	u8 role[SMCR_SLOTS];
 	u8 n_links;
 	u8 redundancy;
-	u8 said;
+	u8 logged;
 	struct smcr_link_record records[SMCR_LINK_RECORDS_MAX];
 	unsigned int n_records;
 	u64 n_moved;

@@ -127,7 +127,7 @@ static void link_orphan(struct smcr_link *link)
  * Called when the link stops and not when it fails: smcr_link_fail() may run
  * under the lock of a connection, and a console is slow.
  */
-static void link_say_failed(struct smcr_link *link)
+static void link_log_failed(struct smcr_link *link)
 {
 	enum smcr_reason why = READ_ONCE(link->why);
 
@@ -154,7 +154,7 @@ static void link_do_stop(struct smcr_link *link)
 	else if (link->cq)
 		ib_free_cq(link->cq);
 	smcr_link_abandon(link);
-	link_say_failed(link);
+	link_log_failed(link);
 }
 
 /**
