@@ -328,7 +328,7 @@ struct smcr_lgr_out {
  * @waits: client: how often T_NOTICE was started anew
  * @del: it is to be deleted, with @del_reason and @del_orderly
  * @wanted: server: @del is set because the client has asked for it
- * @unheard: server, if it stays though the client has asked to delete it:
+ * @unnoticed: server, if it stays though the client has asked to delete it:
  *	number of lost links that the client may still take for usable, see
  *	srv_del_silent()
  * @del_orderly: the deletion is orderly
@@ -362,7 +362,7 @@ struct smcr_fsm_link {
 	u8 waits;
 	bool del;
 	bool wanted;
-	u8 unheard;
+	u8 unnoticed;
 	bool del_orderly;
 	u32 del_reason;
 	bool later;

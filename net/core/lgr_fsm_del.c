@@ -141,7 +141,7 @@ void lf_stays(struct lf *x, u8 slot)
 		lf_act(x, SMCR_LGR_DO_STAY, slot);
 	}
 	if (s->wanted)
-		s->unheard = n_failed(f);
+		s->unnoticed = n_failed(f);
 	s->del = false;
 	s->del_orderly = false;
 	s->wanted = false;
@@ -416,7 +416,7 @@ static void srv_deleted(struct lf *x)
 	lf_carrier(x)->ignore_replies = (lf_carrier(x)->sure | lf_carrier(x)->owed) &
 			      BIT(SMCR_LLC_DELETE_LINK);
 	listens_again(x, f->carrier, f->subject);
-	lf_carrier(x)->unheard = 0;
+	lf_carrier(x)->unnoticed = 0;
 	lf_stop(x, f->subject);
 	f->subject = SMCR_NO_SLOT;
 	lf_settled(x);
@@ -429,15 +429,15 @@ static void srv_deleted(struct lf *x)
  * it counts as failed, too (LLC-50). But if the client has asked to delete the
  * carrier, and has not noticed that all others are lost, it ignores the request
  * until its notices about the lost links have timed out (LLC-51, LLC-54): wait
- * longer for each of them (.unheard).
+ * longer for each of them (.unnoticed).
  */
 static void srv_del_silent(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;
 
-	if (lf_carrier(x)->unheard &&
+	if (lf_carrier(x)->unnoticed &&
 	    lf_usable(f, f->carrier) == SMCR_NO_SLOT) {
-		lf_carrier(x)->unheard--;
+		lf_carrier(x)->unnoticed--;
 		lf_arm(x, SMCR_LGR_T_STEP, SMCR_SPAN_NOTICE);
 		return;
 	}

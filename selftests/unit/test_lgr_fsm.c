@@ -27,7 +27,7 @@ static const char *const c_rkey[] = { C_RKEY, C_TWO "want-rkey del; ready; " };
 static const struct {
 	const char *ids, *event;
 	const char *add, *del, *rkey;	/* NULL: cannot happen, see below */
-	const char *unheard;		/* nothing sent yet; NULL: the same */
+	const char *unsent;		/* nothing sent yet; NULL: the same */
 } at_server[] = {
 	{ "LLC-74 LLC-79 LLC-84", "0<add-link 0", "", "", "", NULL },
 	{ "LLC-75 LLC-80 LLC-86", "0<delete-link 2 orderly", "", "", "", NULL },
@@ -96,9 +96,9 @@ TEST(smcr_lgr_fsm__collisions)
 		CELL(at_server[i].ids, s_del, at_server[i].event,
 		     at_server[i].del);
 		CELL(at_server[i].ids, s_make, at_server[i].event,
-		     at_server[i].unheard ?: at_server[i].add);
+		     at_server[i].unsent ?: at_server[i].add);
 		CELL(at_server[i].ids, s_move, at_server[i].event,
-		     at_server[i].unheard ?: at_server[i].del);
+		     at_server[i].unsent ?: at_server[i].del);
 		CELL(at_server[i].ids, s_rkey, at_server[i].event,
 		     at_server[i].rkey);
 	}
