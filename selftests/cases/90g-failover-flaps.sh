@@ -17,9 +17,10 @@
 . "$PROG/failover.sh"
 
 flap() {
-	local i card
+	local i card=0
 	for i in {1..12}; do
-		card=$((RANDOM % 2))
+		# mostly the one to which the connections have moved
+		[ $((RANDOM % 4)) = 0 ] || card=$((1 - card))
 		path_cut $card $card
 		# noticed or not
 		nap "0.$((RANDOM % 8 + 1))"
@@ -54,7 +55,7 @@ both() {
 	barrier flapped 200
 	check "load" wait "$LOAD"
 	smc_was "flaps" 6 6
-	echo "moved: $(moved)"
+	check "connections moved ($(moved))" test "$(moved)" -ge 12
 	check "no connection is left" eventually 20 smc_idle
 	check "no group is left" eventually 20 no_group
 	barrier idle
