@@ -228,6 +228,8 @@ void smcr_conn_activate(struct smcr_conn *conn)
 				       conn->preactive.bad);
 	else if (conn->preactive.cflags)
 		smcr_conn_rx_flags(conn, conn->preactive.cflags);
+	/* an urgent byte at the mark is consumed without a call of the application */
+	smcr_rx_window(conn);
 	/* the group may have ended while the close machine was not active yet */
 	if (smcr_lgr_state(conn->lgr) == SMCR_LGR_ST_DEAD)
 		smcr_conn_event_locked(conn, SMCR_CONN_EV_LGR_LOST,

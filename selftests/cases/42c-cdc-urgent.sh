@@ -5,7 +5,7 @@
 # the urgent byte before it was consumed. As reader: which marks are new, which are kept
 # and signalled, and a peer that repeats marks, sends wrong ones or does not wait.
 #
-# covers: CDC-14 CDC-34 CDC-35 CDC-36 CDC-37 CDC-38 CDC-39 CDC-41 CDC-42
+# covers: CLC-44 CDC-14 CDC-34 CDC-35 CDC-36 CDC-37 CDC-38 CDC-39 CDC-41 CDC-42
 # module: ours none
 # timeout: 60
 # needs: synopt
@@ -30,6 +30,7 @@ server() {
 		pollfor:pri:5000=PRI urg=1 mark:q8 await:q9 urg=1 recvoob=Y recvtext:2=cX atmark=1 recvtext:1=d close \
 		accept:0 set:OOBINLINE:1 await:r1 recvoob=EINVAL recvtext:2=ab atmark=1 mark:r2 await:r3 recvtext:3=Ucd close \
 		accept:0 mark:u0 pollfor:pri:5000=PRI mark:u0.woken await:u1 recvtext:2=ab await:u2 recvtext:1=d close \
+		accept:0 await:v1 recvoob=V recvtext:1=d close \
 		accept:0 await:s1 atmark=1 set:OOBINLINE:1 inq=16385 recvtext:1=V skip:1 recv:16384 close \
 		accept:0 own recv:1=ECONNABORTED urg=0 close \
 		accept:4 send:16384 await:t1 sleep:100 outq=0 nonblock sendoob:30000=20480 await:t2 close \
@@ -216,6 +217,20 @@ client() {
 		mark u1
 		rx cdc cons=3 flags=0
 		mark u2
+		tx data d
+		wait cdc has=C
+		tx cdc flags=C
+		rx eof
+		# in front of the Confirm: consumed when the connection begins
+		conn early
+		connect $PEER 5000
+		reuse until=confirm
+		tx confirm cut=0
+		tx data V flags=P,U
+		rx none 100ms
+		tx confirm
+		rx cdc cons=1 flags=0
+		mark v1
 		tx data d
 		wait cdc has=C
 		tx cdc flags=C
