@@ -91,10 +91,7 @@ static int smcr_tcp_sendmsg(struct smcr_sock *ssk, struct msghdr *msg,
 	return rc;
 }
 
-/*
- * MSG_FASTOPEN connects and sends in one call, over plain TCP (T-14). No test runs this: the
- * tests of Fast Open use TCP_FASTOPEN_CONNECT.
- */
+/* MSG_FASTOPEN connects and sends in one call, over plain TCP (T-14) */
 static int sendmsg_fastopen(struct socket *sock, struct msghdr *msg,
 			    size_t len)
 {

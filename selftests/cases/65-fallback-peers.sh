@@ -76,6 +76,8 @@ server() {
 	wait "$BG" || fail "sockapi server"
 	bg "$PROG/sockapi" server smc 9101
 	wait "$BG" || fail "sockapi server, a listener with Fast Open"
+	bg "$PROG/sockapi" server smc 9102
+	wait "$BG" || fail "sockapi server, MSG_FASTOPEN"
 	srv again 5010 smc; smc_was again 1 1
 	nft add table ip filt; nft add chain ip filt c '{ type filter hook input priority 0 ; }'
 	nft add rule ip filt c tcp dport 5011 reject with tcp reset
@@ -169,6 +171,29 @@ client() {
 	check "a listener with Fast Open: data arrive" grep -q '^S recv b 10 = 10' "$CASEDIR/tfo-listener.txt"
 	check "a listener with Fast Open: the SYN had the option" test "$(with tfo-listener "$SYN")" -gt 0
 	eq "a listener with Fast Open: SYN-ACKs with the option" "$(with tfo-listener "$SYNACK")" 0
+	# connects and sends in one call
+	watch tfo-call 10008
+	"$PROG/sockapi" client smc "$PEER" 9102 4 > "$CASEDIR/tfo-call.txt" <<-'E'
+		== MSG_FASTOPEN
+		S socket l
+		S set l TCP_FASTOPEN 5
+		S set l REUSEADDR 1
+		S bind l 0
+		S listen l
+		C socket a
+		C sendto a 10 fastopen
+		S accept l b
+		S recv b 10
+		S send b 5
+		C recv a 5
+		C sendto a 10 fastopen
+	E
+	watched
+	cat "$CASEDIR/tfo-call.txt"
+	check "MSG_FASTOPEN: data arrive" grep -q '^S recv b 10 = 10' "$CASEDIR/tfo-call.txt"
+	check "MSG_FASTOPEN: an answer, too" grep -q '^C recv a 5 = 5' "$CASEDIR/tfo-call.txt"
+	check "MSG_FASTOPEN: connected" grep -q '^C sendto a 10 fastopen .*EISCONN' "$CASEDIR/tfo-call.txt"
+	eq "MSG_FASTOPEN: SYNs with the option" "$(with tfo-call "$SYN")" 0
 	clt again 5010 smc; smc_was again 1 1
 	await up.filtered
 	check "a filter refuses the connection" bash -c "! '$X' client $PEER 5011 send=30k recv=50k 2> '$CASEDIR/refused'"

@@ -36,7 +36,7 @@ static void op_send(struct call *c)
 		s->tx += (uint64_t)rc;
 }
 
-/* sendto NAME BYTES: with an address on a connected socket */
+/* sendto NAME BYTES [FLAGS]: with the address of the peer */
 static void op_sendto(struct call *c)
 {
 	struct slot *s = slot(c->a[1]);
@@ -45,7 +45,7 @@ static void op_sendto(struct call *c)
 	int len = address(&ss, peer_host, base_port);
 
 	pattern_fill(buffer(), s->tx, (unsigned long)n);
-	rc = sendto(s->fd, iobuf, (size_t)n, MSG_NOSIGNAL, (void *)&ss, len);
+	rc = sendto(s->fd, iobuf, (size_t)n, MSG_NOSIGNAL | (int)flags_of(msg_flags, arg(c, 3)), (void *)&ss, len);
 	say_result(c->o, rc, errno);
 	if (rc > 0)
 		s->tx += (uint64_t)rc;

@@ -21,7 +21,7 @@ const struct name msg_flags[] = {
 	{ "peek", MSG_PEEK }, { "waitall", MSG_WAITALL },
 	{ "dontwait", MSG_DONTWAIT }, { "trunc", MSG_TRUNC },
 	{ "more", MSG_MORE }, { "nosignal", MSG_NOSIGNAL }, { "oob", MSG_OOB },
-	{ "errqueue", MSG_ERRQUEUE }, { }
+	{ "errqueue", MSG_ERRQUEUE }, { "fastopen", MSG_FASTOPEN }, { }
 };
 
 const struct name poll_events[] = {
