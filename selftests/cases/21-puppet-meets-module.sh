@@ -4,11 +4,11 @@
 # A well-behaved puppet and the module: first contact, reuse, data both ways
 # and orderly close, the puppet as client and then as server. The puppet checks
 # every byte on the way (RFC layout, reserved bits, sequence, cursors). As client it begins
-# with PSN 0 and an MTU of 1 KiB, and as server it gives its first link another number than
-# the module would.
+# with PSN 0 and an MTU of 1 KiB, and as server with the last PSN, and it gives its first link
+# another number than the module would.
 #
 # covers: CLC-15 CLC-30 CLC-31 CLC-38 CLC-43 CLC-45 CLC-47 LLC-01 LLC-02 LLC-19 LLC-20 LLC-27
-# covers: CDC-01 CDC-14 RMB-19
+# covers: CLC-49 CDC-01 CDC-14 RMB-19
 # module: ours ours
 # timeout: 60
 # needs: synopt
@@ -24,7 +24,7 @@ server() {
 
 	# --- the puppet is the server
 	pup_bg <<-'E'
-		set link_num=7
+		set link_num=7 psn=0xffffff
 		listen 5001
 		mark up2
 		accept

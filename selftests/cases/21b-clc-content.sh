@@ -42,12 +42,17 @@ server() {
 		refuse mapped @5=0034 n_prefix=0 net=0a4d0000 plen=24
 		refuse v4-20 @5=0034 n_prefix=0 net=0a4e1000 plen=20
 		refuse v4-second @5=0034 n_prefix=0 net=0a4f0700 plen=25
+		# the card of the route, although the address belongs to another one
+		refuse v4-elsewhere n_prefix=0 net=0a4d0000 plen=24 mac=525400000002 gid!=00000000000000000000ffff0a4d0042
 	)
 	pup_end "puppet as server, IPv4"
 
 	pup_bg < <(
 		echo "listen 5001 v6"
 		echo "mark up6"
+		# between link-local addresses their prefix counts, too: that of the route comes first
+		refuse link-local @5=0056 n_prefix=2 net=00000000 plen=0 prefix1=fe800000000000000000000000000000 plen1=64 \
+			prefix2=fd770000000000000000000000000000 plen2=64 @82=e2d4c3d9
 		refuse v6 @5=0045 n_prefix=1 net=00000000 plen=0 prefix1=fd770000000000000000000000000000 plen1=64 @65=e2d4c3d9
 		refuse many @5=00bc n_prefix=8 net=00000000 plen=0 @184=e2d4c3d9
 	)
@@ -168,8 +173,12 @@ client() {
 	ip route add 10.77.0.202/32 dev eth0 src 10.79.7.67
 	one 10.77.0.201 5000
 	one 10.77.0.202 5000
+	ip addr add 10.77.0.66/32 dev eth1
+	app "the address of another card" socket bind:10.77.0.66:0 "connect:$PEER:5000" recv:1=eof close
+	ip addr del 10.77.0.66/32 dev eth1
 
 	await up6
+	app "link-local" socket:smc6 set:BINDTODEVICE:eth0 connect:fe80::5054:ff:fe00:1:5001 recv:1=eof close
 	# a single address is no prefix of the network
 	ip -6 addr add fd89::2/128 dev eth0 nodad
 	one "$PEER6" 5001 smc6

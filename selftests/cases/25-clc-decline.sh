@@ -9,7 +9,7 @@
 # answered the group goes on with its connections, else it ends. A declined first contact
 # leaves its place to the next one.
 #
-# covers: CLC-08 CLC-11 CLC-36 CLC-52 CLC-54 CLC-55 CLC-59 CLC-60
+# covers: CLC-08 CLC-11 CLC-36 CLC-52 CLC-54 CLC-55 CLC-59 CLC-60 CLC-64
 # module: ours ours
 # timeout: 90
 # needs: synopt
@@ -65,6 +65,17 @@ server() {
 		tx app len=5
 		tx fin
 		rx eof
+		# urgent data are TCP's
+		conn urgent
+		accept
+		rx proposal
+		tx decline
+		rx app "go"
+		tx oob "abU"
+		rx app "xy"
+		rx app "w"
+		tx fin
+		rx eof
 		# instead of CONFIRM LINK
 		conn late
 		accept
@@ -75,11 +86,11 @@ server() {
 		tx fin
 		rx eof
 		qp destroy
-		# instead of ADD LINK
+		# instead of ADD LINK, byte by byte
 		conn later
 		accept
 		first_contact until=add_link
-		tx decline
+		tx decline bytewise
 		rx app len=5
 		tx app len=5
 		tx fin
@@ -278,6 +289,8 @@ client() {
 	app "instead of Accept" socket "connect:$PEER:5001" recvtext:5=hello sendtext:world recv:1=eof close
 	app "no CLC any more" socket "connect:$PEER:5001" sendtext:go recvhex:28=e2d4c3d904001c1012ab020000000c010000000100000000e2d4c3d9 recv:1=eof close
 	app "slowly" socket "connect:$PEER:5001" send:5 recv:5 recv:1=eof close
+	app "urgent data" socket "connect:$PEER:5001" sendtext:go pollfor:pri:5000=PRI recvoob=U atmark=0 recvtext:2=ab atmark=1 \
+		oob:xyZ sendtext:w recv:1=eof close
 	app "instead of CONFIRM LINK" start socket "connect:$PEER:5001" elapsed:0:3000 send:5 recv:5 recv:1=eof close
 	app "instead of ADD LINK" socket "connect:$PEER:5001" send:5 recv:5 recv:1=eof close
 	app "the group survives a Decline" \

@@ -22,7 +22,7 @@ server() {
 	app_bg limit:60 socket listen:5000 mark:up slot:1 "${calls[@]}"
 	app_end "IPv4"
 	calls=()
-	for i in {1..6}; do calls+=(accept:0 recv:5 send:5 recv:1=eof close); done
+	for i in {1..7}; do calls+=(accept:0 recv:5 send:5 recv:1=eof close); done
 	app_bg limit:60 socket:smc6 listen:5006 mark:up6 slot:1 "${calls[@]}"
 	app_end "IPv6"
 	check "no queue pair is left" eventually 10 no_qp
@@ -91,6 +91,16 @@ client() {
 	pup "the last of eight prefixes matches" <<-E
 		connect $PEER6 5006
 		tx proposal noprefix $(printf 'prefix=fd7%s:9::/64 ' 1 2 3 4 5 6 8) prefix=fd77:0::/64
+		rx accept
+		tx decline
+		tx app len=5
+		rx app len=5
+		tx fin
+		rx eof
+	E
+	pup "the link-local prefix matches between link-local addresses" <<-E
+		connect fe80::5054:ff:fe00:1%%eth0 5006
+		tx proposal noprefix prefix=fe80::/64
 		rx accept
 		tx decline
 		tx app len=5

@@ -22,6 +22,8 @@ gid4() {
 
 server() {
 	local echo5=(slot:1 accept:0 recv:5 send:5 recv:1=eof close)
+	# lo comes first among the interfaces in this subnet, but has no RNIC
+	ip addr add 10.77.1.77/24 dev lo noprefixroute
 	mark macs "$(mac 0) $(mac 1)"
 	app_bg limit:20 socket listen:5000 mark:up "${echo5[@]}" "${echo5[@]}" "${echo5[@]}"
 	app_end "server program"

@@ -91,6 +91,59 @@ server() {
 		close
 	E
 	pup_end "puppet as server"
+
+	# an Accept names a group whose first contact is still under way at the client
+	pup_bg <<-'E'
+		listen 5004
+		mark up5
+		accept
+		first_contact until=rts
+		mark second
+		conn 2
+		accept
+		rx proposal
+		tx accept first=0
+		rx none 300ms tcp
+		# it fails: there is no such group
+		conn 1
+		tx decline
+		conn 2
+		rx decline s=1 diag=0x04000000
+		rx app len=5
+		tx app len=5
+		tx fin
+		rx eof
+		conn 1
+		rx app len=5
+		tx app len=5
+		tx fin
+		rx eof
+		qp destroy
+		conn 3
+		link 2
+		accept
+		first_contact until=rts
+		mark fourth
+		conn 4
+		accept
+		rx proposal
+		tx accept first=0
+		rx none 300ms tcp
+		# it succeeds
+		conn 3
+		first_contact from=rts
+		conn 4
+		reuse from=confirm
+		rx data len=5
+		tx data len=5
+		close
+		conn 3
+		rx data len=5
+		tx data len=5
+		close
+		check offences 0
+	E
+	pup_end "puppet as server, first contact is under way"
 }
 
 client() {
@@ -234,4 +287,10 @@ client() {
 		slot:3 socket "connect:$other:5001" send:5 recv:5 recv:1=eof close \
 		slot:3 socket "connect:$PEER:5001" recv:1=eof close \
 		slot:1 recv:5 recv:1=eof close slot:2 recv:5 recv:1=eof close
+	await up5
+	for i in second fourth; do
+		app "the $i connection waits" slot:1 socket nonblock "connect:$PEER:5004=EINPROGRESS" "await:$i" \
+			slot:2 socket "connect:$PEER:5004" send:5 recv:5 recv:1=eof close \
+			slot:1 block send:5 recv:5 recv:1=eof close
+	done
 }

@@ -6,7 +6,7 @@
 # the connection is TCP, and the group stays as it was. An Accept may name any link that
 # is left. A silent link, and many connections at once: none is lost.
 #
-# covers: FO-15 FO-19 FO-23
+# covers: CLC-55 FO-15 FO-19 FO-23
 # module: ours ours
 # nics: 2/2
 # timeout: 120
@@ -47,7 +47,7 @@ server() {
 		on 2 rx llc delete_link reply=0 about=1 reason=0x10000
 		link 1
 		tx accept first=0
-		rx decline
+		rx decline s=0 diag=0x030a0000
 		rx app len=5
 		tx app len=5
 		conn 1
