@@ -2,7 +2,8 @@
 # shellcheck shell=bash
 #
 # TEST LINK: answered at once with the same data, at any time, in both roles; sent on an
-# idle link. A wrong, a missing and an unsolicited answer end the link.
+# idle link, also while an own exchange waits for its reply. A wrong, a missing and an
+# unsolicited answer end the link.
 #
 # covers: LLC-70 LLC-71 LLC-72 LLC-73 LLC-03 LLC-16 KA-03 KA-04 KA-11
 # module: ours ours
@@ -15,6 +16,7 @@
 server() {
 	fast t_testlink=300 t_llc=1500
 	app_bg limit:40 socket listen:5000 mark:up slot:1 \
+		accept:0 recv:5 send:5 recv:1=eof close \
 		accept:0 recv:5 send:5 recv:1=eof close \
 		accept:0 recv:5 send:5 recv:1=ECONNRESET close \
 		accept:0 recv:5 send:5 recv:1=ECONNRESET close \
@@ -70,6 +72,20 @@ client() {
 		rx data len=5
 		close
 		qp destroy
+	E
+	pup "the server's ADD LINK waits for its reply" <<-E
+		set peer_id=0006525400000002 auto_test=0
+		connect $PEER 5000
+		first_contact
+		tx data len=5
+		rx data len=5
+		tx llc add_link reply=0 qpn=0 link=0 psn=0
+		rx llc add_link reply=0
+		rx llc test_link reply=0
+		tx llc test_link reply=1
+		set auto_test=1
+		tx llc add_link reply=1
+		close
 	E
 	pup "wrong answer" <<-E
 		set peer_id=0002525400000002 auto_test=0

@@ -17,7 +17,8 @@ server() {
 	fast t_lgr_idle=60000
 	app_bg limit:40 socket listen:5000 mark:up slot:1 \
 		accept:0 recv:5 send:5 recv:1=ECONNRESET close \
-		accept:0 recv:5 send:5 recv:1=ECONNRESET close \
+		accept:0 recv:5 send:5 slot:2 accept:0 recv:5 send:5 slot:3 accept:0 recv:5 send:5 \
+		recv:1=ECONNRESET close slot:2 recv:1=ECONNRESET close slot:1 recv:1=ECONNRESET close \
 		slot:1 accept:0 recv:5 send:5 recv:1=eof close
 	app_end "server program"
 	unload_smcr
@@ -37,13 +38,25 @@ server() {
 		rx rst
 		rx down
 		qp destroy
-		# the whole group: no reply
+		# the whole group: no reply, and the end of each connection
 		conn 2
 		accept
 		first_contact
 		rx data len=5
+		conn 2.2
+		accept
+		reuse
+		rx data len=5
+		conn 2.3
+		accept
+		reuse
+		rx data len=5
 		tx llc delete_link all=1 reason=0x20000 expect=gone
 		rx none 200ms link
+		rx rst
+		conn 2.2
+		rx rst
+		conn 2
 		rx rst
 		rx down
 		qp destroy
@@ -90,8 +103,22 @@ client() {
 		first_contact
 		tx data len=5
 		rx data len=5
+		conn 2.2
+		connect $PEER 5000
+		reuse
+		tx data len=5
+		rx data len=5
+		conn 2.3
+		connect $PEER 5000
+		reuse
+		tx data len=5
+		rx data len=5
 		tx llc delete_link all=1 orderly=1 reason=0x20000 expect=gone
 		rx llc delete_link reply=0 all=1 link=0 reason=0x20000
+		rx rst
+		conn 2.2
+		rx rst
+		conn 2
 		rx rst
 		rx down
 		qp destroy
@@ -116,7 +143,9 @@ client() {
 	await up2
 	load_smcr
 	app "deleted by the server" socket "connect:$PEER:5001" send:5 recv:5 recv:1=ECONNRESET send:1=EPIPE close \
-		socket "connect:$PEER:5001" send:5 recv:1=ECONNRESET close \
+		slot:1 socket "connect:$PEER:5001" send:5 slot:2 socket "connect:$PEER:5001" send:5 \
+		slot:3 socket "connect:$PEER:5001" send:5 recv:1=ECONNRESET close slot:2 recv:1=ECONNRESET close \
+		slot:1 recv:1=ECONNRESET close \
 		socket "connect:$PEER:5001" send:5 recv:5 recv:1=eof close
 	await idle
 	unload_smcr

@@ -5,9 +5,10 @@
 # carried it fails. The request is not repeated but made anew when the group is stable,
 # over another link, with the RMB's key there and without the lost link. The module as
 # client: the server deletes another link, which is answered; the client's request is
-# refused then, and sent again without that link.
+# refused then, and sent again without that link. That one crosses the server's ADD LINK and
+# is refused, and sent again with the new link.
 #
-# covers: LLC-13 LLC-87
+# covers: LLC-13 LLC-77 LLC-85 LLC-87
 # module: ours ours
 # nics: 3/3
 # timeout: 60
@@ -42,6 +43,13 @@ as_server() {
 		on 3 qp destroy
 		tx llc confirm_rkey reply=1 negative=1 retry=1
 		rx llc confirm_rkey reply=0 n=1 link1=%{2:link_num}
+		link 4 of 1
+		nic $(rnic 2)
+		link 1
+		add_link 4 until=add_link_reply
+		tx llc confirm_rkey reply=1 negative=1 retry=1
+		add_link 4 from=add_link_reply
+		rx llc confirm_rkey reply=0 n=2 link1=%{2:link_num} link2=%{4:link_num}
 		tx llc confirm_rkey reply=1
 	E
 	for i in 1 2 3 4; do printf '%s\n' "conn $i" "tx data len=5" close; done

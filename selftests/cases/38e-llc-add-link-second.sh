@@ -7,7 +7,7 @@
 # cards: links 1 and 2 exist, the third one is added.
 #
 # covers: LLC-04 LLC-05 LLC-15 LLC-21 LLC-22 LLC-27 LLC-28 LLC-29 LLC-31 LLC-37 LLC-39 LLC-40
-# covers: LLC-41 LLC-45 LLC-70 LLC-73 LLC-91 CDC-06
+# covers: LLC-41 LLC-45 LLC-70 LLC-73 LLC-91 CDC-06 LG-45
 # module: ours ours
 # nics: 3/3
 # timeout: 120
@@ -313,9 +313,14 @@ noticed() { printf '%s\n' "rx llc delete_link reply=0 all=0 orderly=0 about=$1 r
 as_server() {
 	local i
 	puppet=server
-	group "a third link"
+	group "a third link; data over any of them, while those of the client stay on theirs"
 	second
 	echo "add_link ${n}c"
+	for i in "${n}b" "${n}c" "$n"; do
+		echo "link $i"
+		both 6
+		echo "check rx_link $n"
+	done
 	over "$n" "${n}b"
 
 	# LLC-29, over either link
@@ -431,6 +436,7 @@ calls() {
 		open 2
 		case $i in
 		*"RTokens of a link"*) open 3; echo "recv:1=eof close" ;;
+		*"stay on theirs"*) echo "slot:1 send:6 recv:6 send:6 recv:6 send:6 recv:6" ;;
 		*"each reply"*) echo "slot:1 recv:6 send:6 recv:6 send:6 recv:6 send:6 recv:6 send:6" ;;
 		esac
 		if [ "$ROLE" = server ]; then
