@@ -28,6 +28,7 @@ server() {
 		accept:0 recv:5 recv:1=eof send:5=EPIPE poll:0 close \
 		accept:0 recv:5 sndbuf:200000 send:50000 await:f 'recv:1=eof|ECONNRESET' 'send:1=ECONNRESET|EPIPE' close \
 		accept:0 recv:5 await:g pollfor:IN:5000=IN close \
+		accept:0 recv:5 pollfor:PRI:5000=PRI close \
 		accept:0 recv:5 await:h pollfor:RDHUP:5000=RDHUP close \
 		accept:0 recv:5 await:i pollfor:RDHUP:5000=any close \
 		accept:0 recv:5 shut:wr recv:10 recv:10 recv:10 recv:1=eof close \
@@ -182,6 +183,14 @@ client() {
 		cat <<-E
 			tx data len=3
 			mark g
+			wait cdc has=A
+			tx cdc flags=A
+			rx rst
+		E
+		echo "# with an unread urgent byte, which counts as on TCP"
+		new unread_oob
+		cat <<-E
+			tx data len=1 flags=P,U
 			wait cdc has=A
 			tx cdc flags=A
 			rx rst

@@ -4,7 +4,7 @@
 # Abnormal ends (RFC 7609 4.8.2, Figure 23): A in every state, TCP resets,
 # linger 0, and peers that do not answer.
 #
-# covers: CDC-45 CONN-21 CONN-26 CONN-27 CONN-28 CONN-30
+# covers: CDC-45 CONN-21 CONN-23 CONN-26 CONN-27 CONN-28 CONN-30
 # module: ours none
 # timeout: 90
 # needs: synopt
@@ -18,6 +18,7 @@ server() {
 	app_bg limit:20 socket listen:5000 mark:up slot:1 accept:0 recv:5 \
 		slot:2 accept:0 recv:5 recv:1=ECONNRESET recv:1=eof send:1=EPIPE close \
 		accept:0 recv:5 sndbuf:300000 await:full fill await:blocked fill mark:go send:100000=ECONNRESET close \
+		accept:0 recv:5 set:TCP_USER_TIMEOUT:1000 sndbuf:200000 send:40000 recv:1=ETIMEDOUT close \
 		accept:0 recv:5 await:unread recv:1=ECONNRESET close \
 		accept:0 recv:5 shut:wr recv:1=ECONNRESET close \
 		accept:0 recv:5 recv:1=eof mark:eof pollfor:ERR:3000=ERR,HUP\|IN,ERR,HUP,RDHUP\|ERR,HUP,RDHUP 'send:1=EPIPE|ECONNRESET' close \
@@ -63,6 +64,15 @@ client() {
 			fill
 			sleep 100ms
 			check untouched
+		E
+
+		echo "# the window stays closed for TCP_USER_TIMEOUT"
+		new stalled
+		cat <<-E
+			rx data len=16384
+			wait cdc has=A
+			rx rst
+			tx cdc flags=A
 		E
 
 		echo "# data that nobody read are dropped"

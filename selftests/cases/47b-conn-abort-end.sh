@@ -6,9 +6,12 @@
 # Neither is a D whose data were unread when the peer aborted. A D that came when all was
 # read stays an end.
 #
-# covers: CONN-24
+# The module's A waits in line for the send queue when the peer's A comes: it is sent all the
+# same, and nothing that was unsent.
+#
+# covers: CONN-24 CONN-29 RMB-26
 # module: ours none
-# timeout: 30
+# timeout: 60
 # needs: synopt
 # tags: puppet conn
 # shellcheck source=selftests/prog/puppet.sh
@@ -22,6 +25,13 @@ server() {
 		accept:0 recv:5 await:read recv:1=eof close \
 		slot:1 send:5 recv:1=eof close
 	app_end "server program"
+
+	fast t_testlink=0
+	# shellcheck disable=SC2046
+	app_bg limit:20 socket listen:5001 mark:up2 slot:1 accept:0 recv:5 $(for _ in {1..150}; do echo send:1; done) send:1000 \
+		linger:0 close mark:aborted await:over
+	app_end "server program, a full send queue"
+	check "it had to wait for the send queue" test "$(counter tx-send-queue-full)" -gt 0
 }
 
 client() {
@@ -82,4 +92,23 @@ client() {
 			close
 		E
 	)
+	await up2
+	pup "a full send queue" <<-E
+		# receives for CONFIRM LINK and ADD LINK
+		set peer_id=0002525400000002 rq=2 repost=0
+		connect $PEER 5001
+		first_contact
+		fill
+		tx data len=5
+		await aborted
+		rx rst
+		tx cdc flags=A
+		sleep 200ms
+		check cdcs 0
+		qp receives 200
+		wait cdc has=A
+		rx none 200ms link
+		check untouched off=150
+		mark over
+	E
 }

@@ -10,7 +10,7 @@
 # connection is reset.
 #
 # covers: CDC-23 CONN-23 CONN-32 FO-07 FO-08 FO-15 FO-16 FO-20 CDC-06 CDC-09 LG-45 RMB-19 FO-06
-# covers: FO-26
+# covers: FO-05 FO-23 FO-26
 # module: ours none
 # nics: 2/2
 # timeout: 90
@@ -34,7 +34,7 @@ server() {
 	smc_reset
 	app_bg limit:40 socket listen:5000 mark:up \
 		slot:1 accept:0 recv:5 slot:2 accept:0 recv:5 \
-		slot:1 recv:20 send:20 recv:30 send:30 recv:40 recv:100 send:5 recv:1=eof close \
+		slot:1 recv:20 send:20 recv:30 send:30 recv:40 recv:100 send:5 recv:100 send:5 recv:1=eof close \
 		slot:2 send:5 recv:1=ECONNABORTED close \
 		slot:3 accept:0 recv:5 slot:4 accept:0 recv:5 slot:5 accept:0 recv:5 \
 		slot:3 send:3000 await:broken send:100 \
@@ -48,8 +48,9 @@ server() {
 	app_bg limit:40 socket listen:5002 mark:up2 slot:1 accept:0 recv:5 send:300 await:left send:6 recv:1=eof close
 	app_end "server program, orderly"
 	smc_reset
+	fast t_clc=60000
 	app_bg limit:40 socket listen:5003 mark:up3 slot:1 accept:0 recv:5 slot:2 accept:0 recv:5 \
-		slot:1 recv:5 recv:1=ECONNRESET close slot:2 recv:1=ECONNRESET close
+		slot:1 recv:5 recv:1=ECONNRESET close slot:2 recv:1=ECONNRESET close await:lost
 	app_end "server program, the last link"
 	smc_was "server, the last link" 2 2
 	smc_reset
@@ -104,6 +105,18 @@ client() {
 		tx data len=60
 		link 2
 		tx data len=40
+		rx data len=5
+		# the same, and the message behind it is deferred when F comes again and names that
+		link 1
+		tx data len=60 quiet
+		link 2
+		tx data len=40 quiet
+		tx cdc flags=F skip nowait
+		tx cdc seq=+1
+		tx cdc flags=F seq=-1
+		link 1
+		tx cdc seq=-2 prod=-40
+		link 2
 		rx data len=5
 		close
 
@@ -203,12 +216,23 @@ client() {
 		tx data len=5
 		on 2 rx llc delete_link reply=0 about=1 all=0 orderly=0
 		on 2 tx llc delete_link reply=1 about=1
+		# the server waits for the Confirm of a third one
+		conn 3
+		link 2
+		connect $PEER 5003
+		reuse until=confirm
 		# one has moved, the other one has begun on this link and is idle
 		on 2 qp err
 		conn 1
 		rx rst 10s
 		conn 2
 		rx rst 10s
+		# behind the Accept of a reuse it does not decline
+		conn 3
+		rx none 100ms tcp
+		tx confirm
+		rx rst
+		mark lost
 	E
 	await up4
 	pup "a full send buffer is sent again" <<-E

@@ -6,7 +6,7 @@
 # the connection is TCP, and the group stays as it was. An Accept may name any link that
 # is left. A silent link, and many connections at once: none is lost.
 #
-# covers: CLC-55 FO-15 FO-19 FO-23
+# covers: CLC-55 FO-15 FO-19 FO-23 FO-25
 # module: ours ours
 # nics: 2/2
 # timeout: 120
@@ -102,7 +102,7 @@ client() {
 		link 1
 		tx cdc flags=F seq=0
 		tx data len=5
-		wait cdc has=F
+		rx cdc has=F seq=0
 		check rx_link 1
 		rx data len=5
 		on 1 tx llc delete_link reply=1 about=2

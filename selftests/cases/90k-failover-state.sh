@@ -8,7 +8,7 @@
 # and then one new message with all that it has missed. In the other direction the puppet
 # repeats everything that had come, without an effect.
 #
-# covers: FO-04 FO-09 FO-10 FO-11 FO-12 FO-25
+# covers: CDC-31 FO-04 FO-09 FO-10 FO-11 FO-12 FO-25
 # module: ours none
 # nics: 2/2
 # timeout: 60
@@ -136,6 +136,8 @@ client() {
 		move 2
 		rx data len=16384
 		consume 16384
+		# nothing waits any more
+		rx cdc prod=0 prod_wrap=2 flags=0
 		rx data len=16384 consume
 		tx data len=7
 		close
