@@ -5,7 +5,7 @@
 # a link fail the one on which they come, which is deleted over the other; its connection
 # goes on there without the loss of a byte, and a connection of the other link is not
 # affected. Messages that are refused or ignored leave both links as they are. An element is
-# the same one over either link: who gets it over one takes it from a connection of the other.
+# the same one over either link: a connection that gets it over one takes it from the other's.
 #
 # covers: CLC-40 CLC-42 LLC-06 LLC-07 LLC-08 LLC-49 LLC-62 LLC-67 LLC-71 LLC-72
 # module: ours ours
