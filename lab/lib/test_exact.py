@@ -69,6 +69,23 @@ def exact__gate():
             assert judged(*[lane(d, good | {("rtt", 7): 1.0})] * 3) == (1, ["rtt 7 B"])
 
 
+def exact__compare():
+    """Each module is measured in a guest of its own, first the one to compare with, and both are in the results."""
+    guests = []
+
+    def measure(self, base=None):
+        guests.append(self)
+        series, us = ("base", 100.0) if base else ("smcr", 99.0)
+        self.order.append({"series": series})
+        self.values = self.values | {(series, p): [{"us": us, "insns": us * 500}] for p in exact.POINTS}
+    with tempfile.TemporaryDirectory() as d, unittest.mock.patch.object(exact.Exact, "measure", measure):
+        e = lane(d, {}, "--compare", "HEAD")
+        e.run_guest(object())
+        assert len({g.out for g in guests}) == 2 and guests[1] is e, guests
+        assert (e.value("base", ("rtt", 64)), e.value("smcr", ("rtt", 64))) == (100.0, 99.0)
+        assert [line["series"] for line in e.order] == ["base", "smcr"], e.order
+
+
 def exact__figures():
     """Figures that were written can be read; implementations that were not measured keep their figures."""
     with tempfile.TemporaryDirectory() as d, contextlib.redirect_stdout(io.StringIO()):
