@@ -368,7 +368,7 @@ void smcr_hs_drop(struct smcr_sock *ssk)
 
 /**
  * smcr_hs_begin() - begin the handshake of smcr_hs_new()
- * @ssk: socket in mode HANDSHAKE, socket lock held, or not yet published
+ * @ssk: socket in mode HANDSHAKE, socket lock held
  *
  * A client's handshake waits for TCP, a server's for the Proposal (CLC-13). The
  * caller calls smcr_tcp_check() afterwards, for events of TCP that came before.
@@ -393,10 +393,9 @@ void smcr_hs_begin(struct smcr_sock *ssk)
 	until = hs->until;
 	smcr_hs_turn(ssk, SMCR_TURN_EV_BEGIN);
 	/*
-	 * The timer is armed after BEGIN: before, its kick would be lost. Only
-	 * a server's handshake is timed here. No event of TCP can run it, and
-	 * perhaps end it, between BEGIN and the arming of the timer: the inner
-	 * socket does not have our callbacks yet.
+	 * The timer is armed after BEGIN: before, its kick would be lost. An
+	 * event of TCP may run the handshake in between, but cannot end it
+	 * without the socket lock.
 	 */
 	if (timed)
 		smcr_hs_arm(ssk, until);

@@ -11,6 +11,7 @@
 #include <linux/sched/signal.h>
 #include <net/tcp.h>
 #include "base/memcg.h"
+#include "base/race.h"
 #include "base/trace.h"
 #include "hs/hs.h"
 #include "hs/route.h"
@@ -327,14 +328,22 @@ static void child_enqueue(struct smcr_sock *lsk, struct smcr_sock *child)
 	spin_unlock_bh(&lsk->accept_lock);
 }
 
-/* Both sides offered: wait for the client's Proposal */
+/*
+ * Both sides offered: wait for the client's Proposal. From its begin on, TCP's
+ * callbacks or the timer can run the handshake. Before the begin the child is
+ * put into hs_q, which the end of the handshake takes it off, and hooked: a
+ * socket without our callbacks is taken for one in a sockmap.
+ */
 static void child_begin_hs(struct smcr_sock *lsk,
 			   struct smcr_sock *child)
 {
-	smcr_sock_set_mode(child, SMCR_MODE_HANDSHAKE);
-	smcr_hs_begin(child);
+	lock_sock(&child->sk);
 	child_enqueue(lsk, child);
+	smcr_sock_set_mode(child, SMCR_MODE_HANDSHAKE);
 	smcr_tcp_hook(child, lsk);
+	smcr_hs_begin(child);
+	smcr_race(lsk->sn->net, "child-begin");
+	release_sock(&child->sk);
 	smcr_tcp_check(child);	/* the Proposal may have come before the hook */
 }
 
