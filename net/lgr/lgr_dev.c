@@ -23,13 +23,21 @@ static int lgr_dev_find(const struct smcr_lgr *lgr, const struct smcr_dev *dev)
 	return free;
 }
 
-static int lgr_dev_begin(struct smcr_lgr_dev *ld, struct smcr_dev *dev)
+/*
+ * From now on, new RMBs fit @dev, too: each RMB is registered on the devices of all
+ * links, so one that does not fit is given up, with the connection that needs it.
+ */
+static int lgr_dev_begin(struct smcr_lgr *lgr, struct smcr_lgr_dev *ld,
+			 struct smcr_dev *dev)
 {
 	struct ib_pd *pd = ib_alloc_pd(dev->ibdev, 0);
 
+	lockdep_assert_held(&lgr->rmbs.mutex);
 	if (IS_ERR(pd))
 		return PTR_ERR(pd);
 	smcr_dev_hold(dev);
+	WRITE_ONCE(lgr->rmbs.max,
+		   min_t(u32, lgr->rmbs.max, dev->max_mr_pages << PAGE_SHIFT));
 	ld->pd = pd;
 	ld->keep_pd = false;
 	WRITE_ONCE(ld->late, false);
@@ -53,7 +61,7 @@ int smcr_lgr_dev_get(struct smcr_lgr *lgr, struct smcr_dev *dev)
 	mutex_lock(&lgr->rmbs.mutex);
 	d = lgr_dev_find(lgr, dev);
 	if (d >= 0 && !lgr->rmbs.devs[d].dev)
-		rc = lgr_dev_begin(&lgr->rmbs.devs[d], dev);
+		rc = lgr_dev_begin(lgr, &lgr->rmbs.devs[d], dev);
 	if (d >= 0 && !rc)
 		lgr->rmbs.devs[d].n_links++;
 	mutex_unlock(&lgr->rmbs.mutex);

@@ -24,7 +24,7 @@
 
 static u32 rmb_bytes_max(const struct smcr_lgr *lgr)
 {
-	return lgr->rmbs.max;
+	return READ_ONCE(lgr->rmbs.max);
 }
 
 static unsigned int class_count(struct smcr_lgr *lgr, u8 bsize)

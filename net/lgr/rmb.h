@@ -115,7 +115,8 @@ struct smcr_rmb_want {
  *	device is freed, so a reference on such a link is enough to read the entry without
  *	the mutex
  * @pause: jiffies before which no RMB is added ahead of need
- * @max: maximum size of an RMB in bytes, as the first link's device can map; immutable
+ * @max: maximum size of an RMB in bytes, which each device that a link has been on can map;
+ *	only becomes smaller; written with @mutex held, read without it
  * @work: adds RMBs, frees idle ones, ends quarantines; owns a reference on the group
  *	while queued
  */
