@@ -356,14 +356,17 @@ static void conn_rx_locked(struct smcr_conn *conn,
 	if ((conn->rx.asks || conn->rx.blocked) &&
 	    conn->rx.acked != conn->rx.ackable.abs)
 		conn->tx.ctrl = true;
-	if (freed) {
+	/* a peer that has aborted has dropped what its cursor covers (CONN-27) */
+	if (freed && !(cdc->cflags & SMCR_CDC_A)) {
 		if (conn->fsm.app_closed && smcr_conn_closing(conn) &&
 		    conn_took_enough(conn))
 			smcr_conn_start_timer(conn, false);
 		if (smcr_tx_reclaim(conn, conn->tx.cons.abs))
 			smcr_conn_drained(conn);
 	}
-	if (freed || conn->tx.ctrl)
+	/* data that wait when C or A comes are not written any more (CONN-14) */
+	if ((freed || conn->tx.ctrl) &&
+	    !(cdc->cflags & (SMCR_CDC_C | SMCR_CDC_A)))
 		smcr_tx_push(conn);
 	if (cdc->cflags)
 		smcr_conn_rx_flags(conn, cdc->cflags);
