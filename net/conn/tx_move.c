@@ -116,8 +116,11 @@ int smcr_tx_catch_up(struct smcr_conn *conn, int *left)
 	if (!rc)
 		rc = smcr_tx_post(conn, NULL, 0, &conn->tx.prod,
 				  conn->tx.blocked, true);
-	if (!rc)
+	if (!rc) {
 		conn->mv.redo = false;
+		/* it has D, C or A, too: nothing follows C or A (CDC-44) */
+		WRITE_ONCE(conn->tx.owed, 0);
+	}
 	return rc;
 }
 

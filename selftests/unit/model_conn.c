@@ -272,7 +272,7 @@ TEST(shell__storm)
 {
 	const struct kind k = { .orderly = true, .storm = true };
 
-	covers("CDC-04 CDC-18 CDC-23 CONN-03 FO-04 FO-05 FO-06 FO-07 FO-09 FO-13");
+	covers("CDC-04 CDC-18 CDC-23 CDC-44 CONN-03 FO-04 FO-05 FO-06 FO-07 FO-09 FO-13");
 	run_many(&k, 250);
 }
 

@@ -20,6 +20,7 @@ struct pair {
 		struct smcr_sock *ssk;	/* no reference; NULL: freed */
 		u32 token;		/* of its connection */
 		const void *came_by;	/* queue pair that its last message arrived by */
+		const void *ended_by;	/* queue pair that C or A arrived by */
 		bool heard_c;		/* C has arrived */
 		u64 wrote, read;	/* bytes */
 		u64 tried;		/* bytes that sends were called with */
@@ -96,7 +97,7 @@ static void tcp_comes(void *arg, int reset)
 	sock_put(&ssk->sk);
 }
 
-/* A message for @token arrives; the first on another link is F (FO-07) */
+/* A message for @token arrives; the first on another link is F (FO-07), C and A are the last (CDC-44) */
 void apps_came(u32 token, const void *by, u8 pflags, u8 cflags)
 {
 	struct end *e;
@@ -109,6 +110,10 @@ void apps_came(u32 token, const void *by, u8 pflags, u8 cflags)
 		if (e->came_by && e->came_by != by && !(pflags & SMCR_CDC_F))
 			bad("connection %d, side %d: what comes first over another link is not F",
 			    e->pair->no, e->side);
+		if (e->ended_by == by)
+			bad("connection %d, side %d: a message after C or A", e->pair->no, e->side);
+		if (cflags & (SMCR_CDC_C | SMCR_CDC_A))
+			e->ended_by = by;
 		e->came_by = by;
 		e->heard_c |= cflags & SMCR_CDC_C;
 	}
