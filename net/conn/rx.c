@@ -195,6 +195,12 @@ static int rx_pass(struct smcr_conn *conn, struct msghdr *msg, int flags,
 	u8 byte;
 
 	spin_lock_bh(&conn->lock);
+	/*
+	 * with SO_OOBINLINE switched off since, the urgent byte counts as consumed: before
+	 * that the peer writes nothing behind it, and a peek would wait for ever
+	 */
+	smcr_rx_settle(conn);
+	smcr_rx_window(conn);
 	pos = conn->rx.cons.abs + *hole;
 	end = conn->rx.ackable;
 	if (smcr_urg_rx_run(urg, pos, end.abs)) {	/* data were purged just now */
