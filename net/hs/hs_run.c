@@ -82,18 +82,26 @@ static void hs_leave_groups(struct smcr_hs *hs)
 	hs->forming = NULL;
 }
 
-/* End the group of a failed handshake in first contact */
+/*
+ * End the group of a failed handshake in first contact. If the socket was closed
+ * after first contact had succeeded, nothing is known against the group, which
+ * others may use: it stays.
+ */
 static void hs_kill(struct smcr_hs *hs)
 {
-	if (hs->lgr && hs->first) {
-		/*
-		 * No DELETE LINK is sent as long as a Decline may follow, which
-		 * announces the end itself: see smcr_lgr_announce_end()
-		 */
-		smcr_lgr_kill(hs->lgr, hs->why,
-			      hs->why == SMCR_R_LLC_LINK_DATA ?
-			      SMCR_DEL_PROTOCOL : SMCR_DEL_INACTIVE);
-	}
+	u32 reason = hs->why == SMCR_R_LLC_LINK_DATA ? SMCR_DEL_PROTOCOL :
+		     hs->ssk->is_client ? SMCR_DEL_OPERATOR : SMCR_DEL_INACTIVE;
+
+	if (!hs->lgr || !hs->first)
+		return;
+	/*
+	 * No DELETE LINK is sent as long as a Decline may follow, which announces
+	 * the end itself: see smcr_lgr_announce_end()
+	 */
+	if (hs->why == SMCR_R_NEG_ABORTED)
+		smcr_lgr_kill_forming(hs->lgr, hs->why, reason);
+	else
+		smcr_lgr_kill(hs->lgr, hs->why, reason);
 }
 
 /*
@@ -299,6 +307,7 @@ void smcr_hs_work(struct work_struct *work)
 {
 	struct smcr_sock *ssk = container_of(work, struct smcr_sock, hs_work);
 
+	smcr_race(ssk->sn->net, "hs-work");
 	if (smcr_hs_turn(ssk, SMCR_TURN_EV_RUN) == SMCR_TURN_OURS)
 		smcr_hs_run(ssk);
 	sock_put(&ssk->sk);
@@ -378,6 +387,8 @@ void smcr_hs_begin(struct smcr_sock *ssk)
 	struct smcr_hs *hs = ssk->hs;
 	unsigned long until;
 	bool timed;
+
+	sock_owned_by_me(&ssk->sk);
 
 	ssk->hs_up = 0;
 	if (ssk->is_client) {

@@ -151,6 +151,32 @@ void smcr_lgr_kill(struct smcr_lgr *lgr, enum smcr_reason why, u32 del_reason)
 }
 
 /**
+ * smcr_lgr_kill_forming() - end of a group whose first contact is given up
+ * @lgr: group; the caller keeps its reference
+ * @why: reason
+ * @del_reason: as for smcr_lgr_kill()
+ *
+ * Does nothing if the group is ACTIVE: other connections may use it, and its idle time
+ * ends it.
+ *
+ * Context: any up to softirq.
+ */
+void smcr_lgr_kill_forming(struct smcr_lgr *lgr, enum smcr_reason why,
+			   u32 del_reason)
+{
+	bool end;
+
+	spin_lock_bh(&lgr->lock);
+	end = lgr->st == SMCR_LGR_ST_FORMING &&
+	      lgr_set_state_locked(lgr, SMCR_LGR_ST_DEAD, why);
+	spin_unlock_bh(&lgr->lock);
+	if (!end)
+		return;
+	wake_up_all(&lgr->wait);
+	smcr_lgr_post_end(lgr, why, del_reason);
+}
+
+/**
  * smcr_lgr_announce_end() - no Decline can end this first contact any more
  * @lgr: FORMING group that may be ACTIVE at the peer already
  *
@@ -441,7 +467,7 @@ struct smcr_link *smcr_lgr_another_link(struct smcr_lgr *lgr, u16 not)
  * @lgr: group
  * @from: link of the connection
  *
- * Context: any.
+ * Context: process, may sleep in smcr_link_put().
  * Return: link with a reference, which has at least two connections fewer. NULL: there
  * is none.
  */

@@ -274,6 +274,8 @@ struct smcr_lgr {
 
 void smcr_lgr_link_down(struct smcr_link *link, enum smcr_reason why);
 void smcr_lgr_kill(struct smcr_lgr *lgr, enum smcr_reason why, u32 del_reason);
+void smcr_lgr_kill_forming(struct smcr_lgr *lgr, enum smcr_reason why,
+			   u32 del_reason);
 void smcr_lgr_announce_end(struct smcr_lgr *lgr);
 void smcr_lgr_clear_suspect(struct smcr_lgr *lgr);
 void smcr_lgr_hold(struct smcr_lgr *lgr);
