@@ -266,8 +266,8 @@ static void conn_unlend(struct smcr_buf *buf)
 
 /*
  * Release what sending needs: the place in the line for the send queue, RToken, send
- * buffers. The close machine is in CLOSED or was never started, so that nothing is posted
- * any more.
+ * buffers. The close machine is in CLOSED or was never started, or tx.dead is set, so that
+ * nothing is posted any more.
  */
 void smcr_conn_release_tx(struct smcr_conn *conn)
 {
@@ -481,6 +481,8 @@ void smcr_conn_discard(struct smcr_conn *conn)
 	sock_owned_by_me(sk);
 
 	spin_lock_bh(&conn->lock);
+	/* if it is active, the peer's messages could make it write, or wait for room, again */
+	conn->tx.dead = true;
 	smcr_conn_purge_rx(conn);
 	conn->rx.rest = false;
 	spin_unlock_bh(&conn->lock);

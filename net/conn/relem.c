@@ -188,6 +188,10 @@ void smcr_conn_agreed(struct smcr_lgr *lgr)
 	if (conn->lgr == lgr && !conn->active) {
 		if (!lgr->terms.base)
 			smcr_rmb_clear_eye(&conn->own.elem);
+		/* the peer has announced data before it could know where they begin */
+		if (conn->rx.ring.base != lgr->terms.base &&
+		    conn->rx.prod.abs)
+			conn->preactive.bad = SMCR_R_CDC_PROD;
 		conn->rx.ring.base = lgr->terms.base;
 		conn->tx.ring.base = lgr->terms.base;
 	}

@@ -68,7 +68,8 @@ static int tx_new_buf(struct smcr_conn *conn, u32 size)
 		goto out;
 	}
 	spin_lock_bh(&conn->lock);
-	if (conn->link == link) {
+	/* lent: the connection has left @link, and is there again */
+	if (conn->link == link && !conn->snd.lent) {
 		tx_use_buf(conn, buf, size);
 		rc = 0;
 	}

@@ -137,16 +137,18 @@ bool smcr_route_onlink6(const struct dst_entry *dst,
 			const struct in6_addr *daddr)
 {
 	const struct rt6_info *rt = container_of(dst, struct rt6_info, dst);
-	struct net_device *ndev = READ_ONCE(dst->dev);
 	const struct fib6_info *from;
+	struct net_device *ndev;
 	bool found;
 
 	rcu_read_lock();
+	ndev = READ_ONCE(dst->dev);
 	from = rcu_dereference(rt->from);
 	found = ndev->flags & IFF_LOOPBACK || rt->rt6i_flags & RTF_LOCAL ||
-		(from && from->fib6_dst.plen && from->fib6_dst.plen < 128);
+		(from && from->fib6_dst.plen && from->fib6_dst.plen < 128) ||
+		ipv6_chk_prefix(daddr, ndev);
 	rcu_read_unlock();
-	return found || ipv6_chk_prefix(daddr, ndev);
+	return found;
 }
 #endif
 

@@ -357,6 +357,8 @@ static bool making_leave(struct smcr_lgr_link *slot)
 /* Queue MAKE, which counts in making_n until making_next() */
 static void making_queue(struct smcr_lgr_link *slot)
 {
+	/* as in smcr_lgr_link_queue() */
+	smp_mb__before_atomic();
 	set_bit(SMCR_LGR_DO_MAKE, &slot->actions);
 	smcr_lgr_hold(slot->lgr);
 	if (!queue_work(smcr_end_wq, &slot->work))

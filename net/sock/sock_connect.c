@@ -20,10 +20,15 @@ static enum smcr_reason connect_dst(struct smcr_sock *ssk,
 				    struct dst_entry *dst)
 {
 	struct sock *tsk = ssk->tcp->sk;
+	bool found;
 
 	if (smcr_route_dst_ipsec(dst) || smcr_route_ipsec(tsk))
 		return SMCR_R_IPSEC;
-	if (!smcr_dev_exists(sock_net(tsk), READ_ONCE(dst->dev)))
+	/* the route has no reference on a netdev that is unregistered meanwhile */
+	rcu_read_lock();
+	found = smcr_dev_exists(sock_net(tsk), READ_ONCE(dst->dev));
+	rcu_read_unlock();
+	if (!found)
 		return SMCR_R_NO_DEVICE;
 	if (smcr_route_dst_gateway(dst))
 		return SMCR_R_SUBNET;

@@ -58,7 +58,10 @@ static int set_reuseport(struct socket *sock, int opt, sockptr_t val,
 	struct smcr_sock *ssk = smcr_sk(sock->sk);
 	int rc = set_inner(sock, opt, val, len);
 
+	/* a bit-field: core code writes its neighbours with this lock held */
+	lock_sock(&ssk->sk);
 	ssk->sk.sk_reuseport = ssk->tcp->sk->sk_reuseport;
+	release_sock(&ssk->sk);
 	return rc;
 }
 
