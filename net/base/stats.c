@@ -61,8 +61,7 @@ void smcr_report_reason(struct smcr_net *sn, enum smcr_reason why, u32 lgr_id, u
  * @sn: namespace
  * @out: sums
  *
- * Other CPUs go on counting, and a 32-bit CPU may have written one half of a
- * number: the sums are for people, no code depends on them.
+ * Other CPUs go on counting: the sums are for people, no code depends on them.
  *
  * Context: process; @out is too large for the stack.
  */

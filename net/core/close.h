@@ -59,7 +59,7 @@ enum smcr_conn_st {
 	X(APP_SHUT_WR,		"shutdown-write") \
 	/* close() or shutdown(RDWR) */ \
 	X(APP_CLOSE,		"close") \
-	/* SO_LINGER 0, or the linger time expired */ \
+	/* close() with SO_LINGER 0, or a handshake that is not wanted any more */ \
 	X(APP_ABORT,		"abort") \
 	/* all writes and their CDCs completed */ \
 	X(DRAINED,		"drained") \

@@ -82,7 +82,7 @@ static void rkey_undo(struct smcr_lgr *lgr, struct smcr_rmb *rmb,
 /*
  * Register the RMB on all live links and record its RKeys; for DELETE RKEY only record
  * them. If the registration fails on a link, that link has failed; the exchange goes on
- * with the other links.
+ * with the other links. Without memory for an MR the exchange ends, and no link fails.
  */
 static int rkey_register(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
 {
