@@ -148,10 +148,7 @@ static void listener_offer(struct smcr_sock *lsk)
 	smcr_tcpopt_offer(lsk->tcp->sk, offer);
 }
 
-/*
- * Take a child off its queue, accept_lock held. The caller takes over the
- * queue's reference on the child and the child's on the listener.
- */
+/* Take a child off its queue; the caller gets the references of both on each other */
 static void child_unlink(struct smcr_sock *lsk, struct smcr_sock *child)
 {
 	lockdep_assert_held(&lsk->accept_lock);
@@ -194,8 +191,7 @@ void smcr_child_undefer(struct smcr_sock *child)
  * data, their end, an error or the timer moves it to accept_q. Return: true if
  * it waits.
  */
-static bool child_defer(const struct smcr_sock *lsk,
-			struct smcr_sock *child)
+static bool child_defer(const struct smcr_sock *lsk, struct smcr_sock *child)
 {
 	int secs = min(READ_ONCE(lsk->defer_accept), SMCR_DEFER_MAX);
 	bool news;
@@ -329,13 +325,10 @@ static void child_enqueue(struct smcr_sock *lsk, struct smcr_sock *child)
 }
 
 /*
- * Both sides offered: wait for the client's Proposal. From its begin on, TCP's
- * callbacks or the timer can run the handshake. Before the begin the child is
- * put into hs_q, which the end of the handshake takes it off, and hooked: a
- * socket without our callbacks is taken for one in a sockmap.
+ * Both sides offered: wait for the client's Proposal. The end of the handshake
+ * takes the child off hs_q; without our callbacks it would look like a sockmap.
  */
-static void child_begin_hs(struct smcr_sock *lsk,
-			   struct smcr_sock *child)
+static void child_begin_hs(struct smcr_sock *lsk, struct smcr_sock *child)
 {
 	lock_sock(&child->sk);
 	child_enqueue(lsk, child);
@@ -358,10 +351,7 @@ static void child_plain(struct smcr_sock *lsk, struct smcr_sock *child)
 	smcr_fallback(child, why);
 }
 
-/*
- * Create a child. The queue owns the first reference, which accept() or a worker
- * may put before this function returns. So this function holds a second one.
- */
+/* Create a child. The queue owns the first reference, this function a second one */
 static void child_new(struct smcr_sock *lsk, struct socket *tcp)
 {
 	bool agreed = smcr_tcpopt_agreed(tcp->sk);
