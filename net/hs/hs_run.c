@@ -90,7 +90,7 @@ static void hs_leave_groups(struct smcr_hs *hs)
 static void hs_kill(struct smcr_hs *hs)
 {
 	u32 reason = hs->why == SMCR_R_LLC_LINK_DATA ? SMCR_DEL_PROTOCOL :
-		     hs->ssk->is_client ? SMCR_DEL_OPERATOR : SMCR_DEL_INACTIVE;
+						       SMCR_DEL_INACTIVE;
 
 	if (!hs->lgr || !hs->first)
 		return;

@@ -97,6 +97,9 @@ void smcr_lgr_post_end(struct smcr_lgr *lgr, enum smcr_reason why,
 	 * the Decline announces the end, and a DELETE LINK must not arrive before it.
 	 */
 	lgr->end.del.reason = lgr->end.announce ? del_reason : 0;
+	/* a client's DELETE LINK must not have the reason "inactivity" (LG-38) */
+	if (!lgr->server && lgr->end.del.reason == SMCR_DEL_INACTIVE)
+		lgr->end.del.reason = SMCR_DEL_OPERATOR;
 	lgr->end.del.all = true;
 	lgr->end.del.orderly = del_reason == SMCR_DEL_OPERATOR ||
 			       del_reason == SMCR_DEL_INACTIVE;

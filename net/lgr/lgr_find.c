@@ -36,9 +36,7 @@ static bool lgr_evict(struct smcr_net *sn)
 		/* the group has ended, or a connection has come just now */
 		if (!smcr_lgr_end_idle(lgr, SMCR_R_LGR_LIMIT))
 			continue;
-		/* DELETE LINK of a client must not have the reason "inactivity" (LG-38) */
-		smcr_lgr_post_end(lgr, SMCR_R_LGR_LIMIT, lgr->server ?
-				  SMCR_DEL_INACTIVE : SMCR_DEL_OPERATOR);
+		smcr_lgr_post_end(lgr, SMCR_R_LGR_LIMIT, SMCR_DEL_INACTIVE);
 		return true;
 	}
 	return false;
