@@ -409,8 +409,8 @@ class Exact:
         return 0
 
     def run_guest(self, base=None):
-        """measure(), and no guest stays whatever happens. `base`: a Revision to measure before, in a guest of its own: the second
-        module of a guest finds free memory of another kind, which takes 3 % from a round trip and adds 20 % to a write of 1 KiB."""
+        """measure(), and no guest stays whatever happens. `base`: a Revision to measure before, in a guest of its own, as the
+        second of two equal modules in one guest differs from the first by up to 20 %."""
         if base:
             other = self.again("-base")
             other.boot(base)

@@ -326,7 +326,8 @@ static void child_enqueue(struct smcr_sock *lsk, struct smcr_sock *child)
 
 /*
  * Both sides offered: wait for the client's Proposal. The end of the handshake
- * takes the child off hs_q; without our callbacks it would look like a sockmap.
+ * takes the child off hs_q, and takes an inner socket without our callbacks for
+ * one in a sockmap: so the child is queued and hooked before the begin.
  */
 static void child_begin_hs(struct smcr_sock *lsk, struct smcr_sock *child)
 {

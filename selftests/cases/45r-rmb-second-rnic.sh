@@ -63,7 +63,7 @@ server() {
 	bg "$PROG/sockcmd" limit:40 socket listen:5000:8 mark:up "${CALLS[@]}"
 	_prog=$BG
 	both
-	pages 512
+	pages "$(<$PARAM)"
 }
 
 client() {

@@ -55,11 +55,7 @@ client() {
 		rx eof
 		mark declined.over
 		await declined.next
-		conn good
-		connect $PEER 5000
-		first_contact
-		tx data len=5
-		rx data len=5
-		close
+		$(host 2)
+		$(done5)
 	E
 }

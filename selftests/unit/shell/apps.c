@@ -97,7 +97,10 @@ static void tcp_comes(void *arg, int reset)
 	sock_put(&ssk->sk);
 }
 
-/* A message for @token arrives; the first on another link is F (FO-07), C and A are the last (CDC-44) */
+/*
+ * A message for @token arrives; the first on another link is F (FO-07), and C or A is the
+ * last (CDC-44)
+ */
 void apps_came(u32 token, const void *by, u8 pflags, u8 cflags)
 {
 	struct end *e;
