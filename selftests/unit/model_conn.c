@@ -385,7 +385,8 @@ TEST(shell__no_move)
 	const struct kind k = { .orderly = true, .no_mem = true, .aborts = true };
 
 	covers("CONN-23 RMB-22");
-	run_many(&k, 300);
+	/* 300 runs lost 36 to 62 connections, too close to the 37 below which run_many() fails */
+	run_many(&k, 1000);
 }
 
 TEST(shell__storm_no_move)
