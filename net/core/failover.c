@@ -25,14 +25,16 @@ void smcr_fo_done(struct smcr_fo *fo, u16 seq, u64 abs)
  * @plan: filled
  *
  * Data that the peer has read are not written again, even if their completion
- * is missing: their place in the ring may hold newer data. After A was posted,
+ * is missing: their place in the ring may hold newer data. Nor do they limit
+ * what is written, unless they were posted twice: the peer may have read the
+ * copy of an earlier link, and that of the old link is held up. After A was posted,
  * no data are written again: A may have arrived, and when both sides have sent
  * A, the element is free for another connection (RMB-22).
  */
 void smcr_fo_plan(struct smcr_fo *fo, const struct smcr_ring *ring,
 		  const struct smcr_fo_facts *facts, struct smcr_fo_plan *plan)
 {
-	u64 from;
+	u64 from, twice;
 
 	/*
 	 * Not every CDC is signalled, so the last ones may have no completion.
@@ -51,7 +53,14 @@ void smcr_fo_plan(struct smcr_fo *fo, const struct smcr_ring *ring,
 	 */
 	plan->validate = plan->redo || !facts->closed;
 	plan->seq = fo->seq;
-	if (facts->aborted || from >= facts->prod.abs)
+	if (facts->aborted)
+		return;
+	twice = max(fo->abs, fo->twice);
+	if (twice < fo->twice_end)
+		plan->bound = twice + smcr_ring_cap(ring);
+	fo->twice = from;
+	fo->twice_end = facts->prod.abs;
+	if (from >= facts->prod.abs)
 		return;
 	/*
 	 * smcr_pos_add() adds a ring at most: from is before our producer,
@@ -59,5 +68,5 @@ void smcr_fo_plan(struct smcr_fo *fo, const struct smcr_ring *ring,
 	 */
 	plan->prod = facts->cons;
 	smcr_pos_add(ring, &plan->prod, (u32)(from - facts->cons.abs));
-	plan->bound = from + smcr_ring_cap(ring);
+	plan->bound = min(plan->bound, from + smcr_ring_cap(ring));
 }

@@ -24,10 +24,15 @@
  * @seq: sequence number of the last CDC whose own send has completed (I-38), the
  *	RFC's SS; 0 before the first (FO-25)
  * @abs: producer position in that CDC
+ * @twice: from here to @twice_end data were posted twice, on a lost link and on the
+ *	one after it, and the second copy has no completion yet
+ * @twice_end: not after @abs: there are no such data
  */
 struct smcr_fo {
 	u16 seq;
 	u64 abs;
+	u64 twice;
+	u64 twice_end;
 };
 
 /*
@@ -55,7 +60,7 @@ struct smcr_fo_facts {
  *	the places, in the ring, of data that are written again. A delayed packet
  *	of the old link, with those older data, could overwrite the newer ones.
  *	The limit holds as long as the peer may accept such a packet; U64_MAX: no
- *	limit, since no data are written again
+ *	limit, since each packet of data that was under way has arrived
  */
 struct smcr_fo_plan {
 	bool validate;

@@ -326,7 +326,7 @@ TEST(smcr_fo_plan__nothing_lost)
 /* Sequence numbers wrap behind 65535, positions do not */
 TEST(smcr_fo_done__around_the_wrap)
 {
-	struct smcr_fo fo = { 0, 0 };
+	struct smcr_fo fo = { 0 };
 	u32 i;
 
 	covers("FO-04");
@@ -338,7 +338,7 @@ TEST(smcr_fo_done__around_the_wrap)
 			break;
 	}
 	EXPECT_EQ(i, 200000);
-	fo = (struct smcr_fo){ 65535, 7 };
+	fo = (struct smcr_fo){ .seq = 65535, .abs = 7 };
 	smcr_fo_done(&fo, 0, 9);
 	EXPECT_EQ(fo.seq, 0);
 	EXPECT_EQ(fo.abs, 9);
@@ -391,26 +391,78 @@ TEST(smcr_fo_plan__bound)
 {
 	struct smcr_ring ring = { 4, 104 };
 	struct smcr_fo_facts facts = { .seq = 45 };
-	struct smcr_fo fo = { .seq = 40, .abs = 20 };
+	const struct smcr_fo once = { .seq = 40, .abs = 20 };
+	struct smcr_fo fo = once;
 	struct smcr_fo_plan plan;
 
 	covers("FO-03");
 	smcr_pos_add(&ring, &facts.prod, 70);
 	smcr_fo_plan(&fo, &ring, &facts, &plan);
 	EXPECT_EQ(plan.bound, 120);
+	fo = once;
 	/* what the peer has read is not written again */
 	smcr_pos_add(&ring, &facts.cons, 30);
 	smcr_fo_plan(&fo, &ring, &facts, &plan);
 	EXPECT_EQ(plan.bound, 130);
 	/* no data follow A, so that there is no bound */
 	facts.aborted = true;
+	fo = once;
 	smcr_fo_plan(&fo, &ring, &facts, &plan);
 	EXPECT_EQ(plan.bound, U64_MAX);
 	facts.aborted = false;
+	fo = once;
 	smcr_pos_add(&ring, &facts.cons, 40);
 	smcr_fo_plan(&fo, &ring, &facts, &plan);
 	EXPECT_EQ(plan.bound, U64_MAX);
 	EXPECT_TRUE(plan.redo);
+}
+
+/*
+ * The peer has read the copy of the first link, and the network holds that of
+ * the second one
+ */
+TEST(smcr_fo_plan__bound_of_a_second_copy)
+{
+	struct smcr_ring ring = { 4, 104 };
+	struct smcr_fo_facts facts = { .seq = 45 };
+	struct smcr_fo fo = { .seq = 40, .abs = 20 };
+	struct smcr_fo_plan plan;
+	struct smcr_fo both;
+
+	covers("FO-03");
+	smcr_pos_add(&ring, &facts.prod, 70);
+	smcr_pos_add(&ring, &facts.cons, 30);
+	smcr_fo_plan(&fo, &ring, &facts, &plan);
+	EXPECT_EQ(plan.prod.abs, 30);
+	both = fo;
+	/* a second loss: all was read, 30 to 70 may still come again */
+	facts.seq = 46;
+	smcr_pos_add(&ring, &facts.cons, 40);
+	smcr_fo_plan(&fo, &ring, &facts, &plan);
+	EXPECT_EQ(plan.prod.abs, 70);
+	EXPECT_EQ(plan.bound, 130);
+	/* a third loss: nothing was written again on that link */
+	facts.seq = 47;
+	smcr_fo_plan(&fo, &ring, &facts, &plan);
+	EXPECT_EQ(plan.bound, U64_MAX);
+	/* the second copy of 30 to 50 has arrived */
+	fo = both;
+	smcr_fo_done(&fo, 46, 50);
+	smcr_fo_plan(&fo, &ring, &facts, &plan);
+	EXPECT_EQ(plan.bound, 150);
+	/* all of it has */
+	fo = both;
+	smcr_fo_done(&fo, 46, 70);
+	smcr_fo_plan(&fo, &ring, &facts, &plan);
+	EXPECT_EQ(plan.bound, U64_MAX);
+	/* a part is written a third time: what was written twice limits */
+	fo = both;
+	facts.prod = facts.cons;
+	facts.cons = (struct smcr_pos){ 0 };
+	smcr_pos_add(&ring, &facts.cons, 40);
+	smcr_fo_plan(&fo, &ring, &facts, &plan);
+	EXPECT_EQ(plan.prod.abs, 40);
+	EXPECT_EQ(plan.bound, 130);
 }
 
 TEST(smcr_fo_valid__around_the_wrap)
