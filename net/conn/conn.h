@@ -92,7 +92,7 @@ struct smcr_conn_ka {
  *	smcr_rx_peer_closed()
  * @seq: number of the last CDC processed, the RFC's SR
  * @blocked: the last CDC processed has B
- * @asks: the last CDC processed has R, P or U
+ * @asks: the last CDC processed has R
  * @redo: a CDC with F has come: the peer's producer cursor may be behind @prod
  * @redo_at: jiffies when the last CDC with F came
  * @redo_num: number of the link that the last CDC with F came on
@@ -524,6 +524,7 @@ void smcr_tx_limits_changed(struct smcr_conn *conn);
 int smcr_rx_recvmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len,
 		    int flags);
 void smcr_rx_settle(struct smcr_conn *conn);
+bool smcr_rx_asked(const struct smcr_conn *conn);
 void smcr_rx_window(struct smcr_conn *conn);
 void smcr_rx_peer_closed(struct smcr_conn *conn);
 /* rx_urgent.c */

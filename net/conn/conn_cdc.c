@@ -342,7 +342,7 @@ static void conn_rx_locked(struct smcr_conn *conn,
 
 	conn->rx.seq = cdc->seq;
 	conn->rx.blocked = cdc->pflags & SMCR_CDC_B;
-	conn->rx.asks = smcr_cdc_asks(cdc->pflags);
+	conn->rx.asks = cdc->pflags & SMCR_CDC_R;
 	conn->rx.bytes += rx;
 	if (unlikely(urg))
 		smcr_rx_urg_news(conn, urg);
@@ -352,8 +352,11 @@ static void conn_rx_locked(struct smcr_conn *conn,
 	}
 	if (rx)
 		conn_rx_data(conn, rx);
-	/* the peer waits for our consumer cursor, which has moved (CDC-26, CDC-27) */
-	if ((conn->rx.asks || conn->rx.blocked) &&
+	/*
+	 * the peer waits for our consumer cursor, which has moved (CDC-26, CDC-27,
+	 * CDC-37)
+	 */
+	if ((smcr_rx_asked(conn) || conn->rx.blocked) &&
 	    conn->rx.acked != conn->rx.ackable.abs)
 		conn->tx.ctrl = true;
 	/* a peer that has aborted has dropped what its cursor covers (CONN-27) */

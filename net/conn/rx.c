@@ -114,6 +114,19 @@ static bool rx_closer_waits(struct smcr_conn *conn)
 }
 
 /**
+ * smcr_rx_asked() - does the peer wait for the consumer cursor, whatever the window?
+ * @conn: connection, conn->lock held
+ */
+bool smcr_rx_asked(const struct smcr_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+
+	return conn->rx.asks ||
+	       smcr_urg_rx_owed(&conn->rx.urg, conn->rx.acked,
+				conn->rx.ackable.abs);
+}
+
+/**
  * smcr_rx_window() - send a window update if one is due
  * @conn: connection, conn->lock held
  */
@@ -125,9 +138,7 @@ void smcr_rx_window(struct smcr_conn *conn)
 		.cons_abs = conn->rx.ackable.abs,
 		.announced_abs = conn->rx.acked,
 		.peer_blocked = conn->rx.blocked,
-		.peer_asks = conn->rx.asks ||
-			     smcr_urg_rx_owed(&conn->rx.urg, conn->rx.acked,
-					      conn->rx.ackable.abs),
+		.peer_asks = smcr_rx_asked(conn),
 	};
 
 	lockdep_assert_held(&conn->lock);

@@ -40,20 +40,8 @@ struct smcr_rx_window {
 	u64 cons_abs;		/* consumed by the application */
 	u64 announced_abs;	/* consumer position in the last CDC sent */
 	bool peer_blocked;	/* B in the peer's last CDC */
-	bool peer_asks;		/* smcr_cdc_asks() of the peer's last CDC */
+	bool peer_asks;		/* R in that CDC, or smcr_urg_rx_owed() */
 };
-
-/**
- * smcr_cdc_asks() - does the writer ask for the consumer cursor?
- * @pflags: producer flags of its CDC
- *
- * R asks for it (CDC-27). So do P and U: a writer of urgent data sends nothing
- * behind them until they were consumed, whatever the window (CDC-37).
- */
-static inline bool smcr_cdc_asks(u8 pflags)
-{
-	return pflags & (SMCR_CDC_R | SMCR_CDC_P | SMCR_CDC_U);
-}
 
 bool smcr_rx_update_due(const struct smcr_rx_window *win);
 

@@ -28,7 +28,7 @@ server() {
 		await:q3 pollfor:pri:0=none urg=0 mark:q4 recvtext:3=abc mark:q5 \
 		await:q6 urg=0 pollfor:pri:0=none recvoob=EINVAL atmark=0 mark:q7 \
 		pollfor:pri:5000=PRI urg=1 mark:q8 await:q9 urg=1 recvoob=Y recvtext:2=cX atmark=1 recvtext:1=d close \
-		accept:0 set:OOBINLINE:1 await:r1 recvoob=EINVAL recvtext:2=ab atmark=1 mark:r2 await:r3 recvtext:3=Ucd close \
+		accept:0 set:OOBINLINE:1 await:r1 recvoob=EINVAL recvtext:2=ab atmark=1 mark:r2 await:r2u recvtext:1=U await:r3 recvtext:2=cd close \
 		accept:0 mark:u0 pollfor:pri:5000=PRI mark:u0.woken await:u1 recvtext:2=ab await:u2 recvtext:1=d close \
 		accept:0 await:v1 recvoob=V recvtext:1=d close \
 		accept:0 await:s1 atmark=1 set:OOBINLINE:1 inq=16385 recvtext:1=V skip:1 recv:16384 close \
@@ -193,10 +193,11 @@ client() {
 		tx data abU flags=P,U
 		rx none 100ms
 		mark r1
-		# in the stream it is consumed when it was read
-		rx cdc cons=2 flags=0
+		# in the stream it is consumed when it was read; what is before it is not announced
 		await r2
 		rx none 100ms
+		mark r2u
+		rx cdc cons=3 flags=0
 		tx data cd
 		mark r3
 		wait cdc has=C

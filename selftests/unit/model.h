@@ -320,7 +320,7 @@ static inline bool peer_deliver(struct peer *p, const struct item *item,
 	    smcr_pos_apply(&p->tx, &p->peer_cons, cdc.cons, p->prod.abs) < 0)
 		return false;
 	p->peer_b = cdc.pflags & SMCR_CDC_B;
-	p->peer_asks = smcr_cdc_asks(cdc.pflags);
+	p->peer_asks = cdc.pflags & SMCR_CDC_R;
 	smcr_urg_tx_acked(&p->urg_tx, p->peer_cons.abs);
 	ev = smcr_urg_rx_flags(&p->urg, cdc.pflags, p->peer_prod.abs,
 			       p->ackable.abs);
@@ -340,7 +340,9 @@ static inline bool peer_deliver(struct peer *p, const struct item *item,
 	 * asks for it; the thresholds apply when something is consumed (Figure
 	 * 18: one update, not two).
 	 */
-	if ((p->peer_b || p->peer_asks) && !(p->breaks & BREAK_B_ARRIVAL))
+	if ((p->peer_b || p->peer_asks ||
+	     smcr_urg_rx_owed(&p->urg, p->announced, p->ackable.abs)) &&
+	    !(p->breaks & BREAK_B_ARRIVAL))
 		peer_update(p);
 	return true;
 }

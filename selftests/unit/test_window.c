@@ -190,16 +190,6 @@ TEST(smcr_rx_update_due__flags)
 	}
 }
 
-TEST(smcr_cdc_asks__flags)
-{
-	u32 flags;
-
-	/* B has a rule of its own, F carries no cursor */
-	covers("CDC-27 CDC-37");
-	for (flags = 0; flags <= 0xff; flags++)
-		EXPECT_EQ(smcr_cdc_asks((u8)flags), !!(flags & 0x70));
-}
-
 TEST(smcr_rx_update_due__never_negative)
 {
 	struct smcr_rx_window win = { .cap = 100, .prod_abs = 300 };
