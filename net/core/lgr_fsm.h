@@ -422,7 +422,7 @@ enum { SMCR_LGR_KEPT = 4 };
  * @rkey_waits: how often T_RKEY has expired since the own exchange was wanted
  *	or, later, since its first message was sent
  * @rkey_del: the own exchange is DELETE RKEY
- * @rkey_stale: a link was offered since DO_PREPARE of the own exchange
+ * @rkey_stale: a link was offered, or stays, since DO_PREPARE of the own exchange
  * @rkey_lost: a link was deleted since DO_PREPARE of the own exchange
  * @rkey_preparing: the caller carries out DO_PREPARE, whether the exchange is
  *	still wanted or not

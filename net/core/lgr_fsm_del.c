@@ -138,6 +138,7 @@ void lf_stays(struct lf *x, u8 slot)
 	lf_notice_over(x, slot);
 	if (s->st == SMCR_SLOT_LEAVING) {
 		s->st = SMCR_SLOT_ACTIVE;
+		f->rkey_stale = true;
 		lf_act(x, SMCR_LGR_DO_STAY, slot);
 	}
 	if (s->wanted)

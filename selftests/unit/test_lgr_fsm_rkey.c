@@ -80,6 +80,10 @@ static const struct lgr_row own[] = {
 	  "0<confirm-rkey! n=2 links=2,3 negative retry; want-rkey; moved 2;",
 	  "ready",
 	  "0>confirm-rkey n=1; +rkey/llc" },
+	/* a link that was leaving when the RMB was prepared stays: it has no RKey there */
+	{ "LLC-56", C_TWO "want-rkey; 1<delete-link 1 orderly reason=0x20000; "
+	  "down 1 link-error;", "ready",
+	  "prepare" },
 	/* on the link that the first connection will use, if it can (LLC-58) */
 	{ "LLC-58", S_TWO "want-rkey;", "ready via=1",
 	  "1>confirm-rkey n=1; +rkey/llc" },
