@@ -60,7 +60,7 @@ static int mode_state(struct smcr_sock *ssk, enum smcr_mode mode)
 	case SMCR_MODE_LISTEN:
 		return TCP_LISTEN;
 	case SMCR_MODE_HANDSHAKE:
-		return ssk->is_client ? TCP_SYN_SENT : TCP_SYN_RECV;
+		return READ_ONCE(ssk->is_client) ? TCP_SYN_SENT : TCP_SYN_RECV;
 	case SMCR_MODE_SMC:
 		/* the connection may have been aborted as soon as it was activated */
 		return ssk->sk.sk_shutdown == SHUTDOWN_MASK ? TCP_CLOSE :

@@ -299,8 +299,8 @@ static int nl_put_sock(struct sk_buff *skb, struct netlink_callback *cb,
 	why = mode == SMCR_MODE_TCP ? READ_ONCE(ssk->fallback_why) :
 				      READ_ONCE(ssk->conn.end.why);
 	if (nla_put_u32(skb, SMCR_A_CONN_ROLE,
-			ssk->is_client ? SMCR_NL_ROLE_CLIENT :
-					 SMCR_NL_ROLE_SERVER))
+			READ_ONCE(ssk->is_client) ? SMCR_NL_ROLE_CLIENT :
+						    SMCR_NL_ROLE_SERVER))
 		return -EMSGSIZE;
 	return nl_put_why(skb, why, READ_ONCE(ssk->peer_diag));
 }

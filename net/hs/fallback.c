@@ -35,7 +35,7 @@ void smcr_fallback_early(struct smcr_sock *ssk, enum smcr_reason why)
 {
 	sock_owned_by_me(&ssk->sk);
 
-	ssk->is_client = true;
+	WRITE_ONCE(ssk->is_client, true);
 	clear_bit(SMCR_SK_COUNTED, &ssk->flags);
 	ssk->fallback_why = why;
 	smcr_hs_owner_ops->to_tcp(ssk);

@@ -269,6 +269,7 @@ static void smcr_hs_run(struct smcr_sock *ssk)
 {
 	struct smcr_hs *hs = ssk->hs;
 	struct mem_cgroup *old;
+	bool child_dead;
 
 	do {
 		if (!hs->over) {
@@ -284,9 +285,11 @@ static void smcr_hs_run(struct smcr_sock *ssk)
 			smcr_race(ssk->sn->net, "hs-over");
 		if (hs->over && smcr_sock_trylock(ssk, SMCR_SK_HS_WORK)) {
 			hs_finish(hs);
+			/* without the lock a client may already connect anew */
+			child_dead = !ssk->is_client &&
+				     ssk->mode == SMCR_MODE_DEAD;
 			release_sock(&ssk->sk);
-			if (!ssk->is_client &&
-			    READ_ONCE(ssk->mode) == SMCR_MODE_DEAD)
+			if (child_dead)
 				smcr_hs_owner_ops->child_failed(ssk);
 			return;
 		}

@@ -45,7 +45,7 @@ void smcr_hs_kick(struct smcr_sock *ssk)
 	    !smcr_sock_get(ssk))
 		return;
 	/* the work of an earlier, stopped handshake may still be queued */
-	if (!queue_work(ssk->is_client ? smcr_hs_wq : smcr_srv_wq,
+	if (!queue_work(READ_ONCE(ssk->is_client) ? smcr_hs_wq : smcr_srv_wq,
 			&ssk->hs_work))
 		sock_put(&ssk->sk);
 }

@@ -68,7 +68,7 @@ static unsigned int tcpopt_out(void *priv, struct sk_buff *skb,
 	read_lock_bh(&sk->sk_callback_lock);
 	ssk = smcr_tcp_owner(sk);
 	/* if not crossed, @sk is a child that TCP Fast Open made early */
-	crossed = ssk && ssk->is_client;
+	crossed = ssk && READ_ONCE(ssk->is_client);
 	if (crossed)
 		WRITE_ONCE(ssk->opt_crossed, true);
 	read_unlock_bh(&sk->sk_callback_lock);

@@ -426,7 +426,7 @@ static unsigned int tcpopt_out_child(struct sk_buff *skb, u8 pf,
 	tcp_saved_syn_free(tcp_sk(sk));
 	read_lock_bh(&sk->sk_callback_lock);
 	ssk = smcr_tcp_owner(sk);
-	if (ssk && ssk->is_client)
+	if (ssk && READ_ONCE(ssk->is_client))
 		WRITE_ONCE(ssk->opt_crossed, true);
 	read_unlock_bh(&sk->sk_callback_lock);
 	return NF_ACCEPT;

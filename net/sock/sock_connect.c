@@ -159,7 +159,7 @@ static int connect_offer(struct smcr_sock *ssk, SMCR_SOCKADDR *addr,
 
 	smcr_tcpopt_offer(tcp->sk, true);
 	ssk->offered = true;
-	ssk->is_client = true;
+	WRITE_ONCE(ssk->is_client, true);
 	smcr_sock_set_mode(ssk, SMCR_MODE_HANDSHAKE);
 	rc = READ_ONCE(tcp->ops)->connect(tcp, addr, alen, O_NONBLOCK);
 	if (rc && rc != -EINPROGRESS) {

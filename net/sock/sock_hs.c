@@ -86,7 +86,7 @@ void smcr_sock_to_init(struct smcr_sock *ssk)
 	smcr_tcp_disconnect(ssk);
 	smcr_tcpopt_offer(ssk->tcp->sk, false);
 	smcr_hs_drop(ssk);
-	ssk->is_client = false;
+	WRITE_ONCE(ssk->is_client, false);
 	ssk->offered = false;
 	ssk->opt_crossed = false;
 	ssk->fallback_why = SMCR_R_NONE;
