@@ -72,14 +72,16 @@ static int smcr_create(struct net *net, struct socket *sock, int protocol,
  * May SO_LINGER's wait end (CONN-36)? It may if the connection has ended or is
  * aborted, or if all data and our CDC with C (connection closed) are delivered.
  */
-static bool close_is_through(const struct smcr_sock *ssk)
+static bool close_is_through(struct smcr_sock *ssk)
 {
-	const struct smcr_conn *conn = &ssk->conn;
+	struct smcr_conn *conn = &ssk->conn;
+	bool through;
 
-	return READ_ONCE(conn->fsm.st) == SMCR_CONN_ST_CLOSED ||
-	       READ_ONCE(conn->fsm.tx_abort) ||
-	       (READ_ONCE(conn->fsm.tx_closed) && !READ_ONCE(conn->tx.owed) &&
-		!READ_ONCE(conn->tx.pends));
+	spin_lock_bh(&conn->lock);
+	through = conn->fsm.st == SMCR_CONN_ST_CLOSED || conn->fsm.tx_abort ||
+		  (conn->fsm.tx_closed && !smcr_tx_outstanding(conn));
+	spin_unlock_bh(&conn->lock);
+	return through;
 }
 
 static void smcr_linger(struct smcr_sock *ssk, long timeo)
