@@ -85,11 +85,12 @@ void smcr_sock_set_mode(struct smcr_sock *ssk, enum smcr_mode mode)
 	struct sock *sk = &ssk->sk;
 
 	trace_smcr_mode(sk, ssk->mode, mode);
-	if (mode == SMCR_MODE_SMC)	/* see smcr_set_rcvlowat() */
-		sk->sk_rcvlowat = min_t(u32, sk->sk_rcvlowat,
-					smcr_conn_max_lowat(&ssk->conn));
-	/* conn->lock: the connection writes sk_state, too */
+	/* conn->lock: the connection writes sk_state, and reads sk_rcvlowat */
 	spin_lock_bh(&ssk->conn.lock);
+	if (mode == SMCR_MODE_SMC)	/* see smcr_set_rcvlowat() */
+		WRITE_ONCE(sk->sk_rcvlowat,
+			   min_t(u32, sk->sk_rcvlowat,
+				 smcr_conn_max_lowat(&ssk->conn)));
 	WRITE_ONCE(sk->sk_state, mode_state(ssk, mode));
 	WRITE_ONCE(ssk->mode, mode);
 	spin_unlock_bh(&ssk->conn.lock);
