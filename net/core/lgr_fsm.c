@@ -151,12 +151,21 @@ static void nic_added(struct lf *x, bool ease)
 /*
  * A client's notice of an RNIC (LG-31, LG-32). Only the first notice after each
  * expiry of T_RETRY resets the back-off: repeated ones do not keep the times
- * between failed attempts short.
+ * between failed attempts short. After a failed attempt, a repeated notice leads
+ * to another one after a pause: a client that refuses each offer and repeats its
+ * notice would otherwise cost a queue pair in each round trip.
  */
 static void peer_has_nic(struct lf *x)
 {
-	nic_added(x, !x->f->backoff_reset);
-	x->f->backoff_reset = true;
+	struct smcr_lgr_fsm *f = x->f;
+
+	if (f->backoff_reset && (f->retrying || f->step != SMCR_LGR_IDLE)) {
+		f->cause = true;
+		lf_pause(x);
+		return;
+	}
+	nic_added(x, !f->backoff_reset);
+	f->backoff_reset = true;
 }
 
 static void request_do(struct lf *x)
@@ -367,7 +376,8 @@ static void timer_over(struct lf *x)
 		break;
 	case SMCR_LGR_T_RETRY:
 		x->f->want_link = true;
-		x->f->backoff_reset = false;
+		x->f->backoff_reset &= x->f->paused;
+		x->f->paused = false;
 		x->f->retrying = false;
 		/*
 		 * a server starts T_RETRY when an attempt fails, a client now:

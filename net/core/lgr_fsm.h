@@ -147,6 +147,7 @@ enum smcr_lgr_span {
 	SMCR_SPAN_FIRST_SEND,	/* half of T_LLC_FIRST: for the own send to complete */
 	/* T_LINK_RETRY, times 2 to the power of smcr_lgr_act.n */
 	SMCR_SPAN_RETRY,
+	SMCR_SPAN_PAUSE,	/* a second */
 };
 
 /* What the caller has found out about a message; all zero: nothing is wrong */
@@ -408,7 +409,7 @@ enum { SMCR_LGR_KEPT = 4 };
  *	(client)
  * @asked_link: server: ADD LINK of the client came while the queue pair of an
  *	attempt was being made; if the attempt fails, the next one follows at
- *	once
+ *	once, or after a pause if an earlier one has failed
  * @cause: an RNIC was added, on either side, since the last attempt to add a
  *	link began
  * @cause_tried: the attempt under way was begun with @cause set
@@ -416,6 +417,8 @@ enum { SMCR_LGR_KEPT = 4 };
  *	last or a link was added
  * @tries: number of failed attempts, for T_RETRY
  * @retrying: T_RETRY runs
+ * @paused: server: a notice was repeated after a failed attempt, and T_RETRY
+ *	expires after SMCR_SPAN_PAUSE
  * @rkey: enum smcr_rkey_st
  * @rkey_passed: the own RKEY exchange is wanted, and has waited for another
  *	exchange
@@ -470,6 +473,7 @@ struct smcr_lgr_fsm {
 	bool backoff_reset;
 	u8 tries;
 	bool retrying;
+	bool paused;
 	u8 rkey;
 	bool rkey_passed;
 	u8 rkey_waits;

@@ -107,8 +107,12 @@ static void srv_not_made(struct lf *x)
 		return;
 	}
 	lf_step(x, SMCR_LGR_IDLE, LF_NO_TIMER);
-	x->f->want_link |= x->f->asked_link;
-	x->f->asked_link = false;
+	if (x->f->asked_link) {
+		x->f->paused |= x->f->backoff_reset;
+		x->f->want_link |= !x->f->backoff_reset;
+		x->f->backoff_reset = true;
+		x->f->asked_link = false;
+	}
 	lf_retry(x);
 }
 

@@ -56,6 +56,7 @@ void lf_disarm(struct lf *x, u8 timer);
 void lf_step(struct lf *x, u8 step, u8 span);
 void lf_pass_msg(struct lf *x, u8 type, u8 slot);
 void lf_retry(struct lf *x);
+void lf_pause(struct lf *x);
 void lf_retry_done(struct lf *x);
 u8 lf_free_slot(const struct smcr_lgr_fsm *f);
 bool lf_redundant(const struct smcr_lgr_fsm *f);

@@ -104,7 +104,8 @@ void lf_retry(struct lf *x)
 	    (x->f->retrying && !x->f->server))
 		return;
 	x->f->retrying = true;
-	lf_arm(x, SMCR_LGR_T_RETRY, SMCR_SPAN_RETRY);
+	lf_arm(x, SMCR_LGR_T_RETRY,
+	       x->f->paused ? SMCR_SPAN_PAUSE : SMCR_SPAN_RETRY);
 	/*
 	 * if cause_tried is still set, an RNIC was added before the last
 	 * attempt, and the client has not replied to that attempt: the next one
@@ -121,6 +122,16 @@ void lf_retry(struct lf *x)
 		x->f->tries = 0x80;
 }
 
+/* Server: the next attempt to add a link begins after a pause */
+void lf_pause(struct lf *x)
+{
+	if (x->f->paused || x->f->single)
+		return;
+	x->f->paused = true;
+	x->f->retrying = true;
+	lf_arm(x, SMCR_LGR_T_RETRY, SMCR_SPAN_PAUSE);
+}
+
 /*
  * A link was added: the times between attempts are short again, and T_RETRY
  * stops if there is redundancy
@@ -131,6 +142,7 @@ void lf_retry_done(struct lf *x)
 	if (!lf_redundant(x->f))
 		return;
 	x->f->retrying = false;
+	x->f->paused = false;
 	lf_disarm(x, SMCR_LGR_T_RETRY);
 }
 

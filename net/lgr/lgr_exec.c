@@ -279,6 +279,8 @@ static unsigned long span_jiffies(const struct smcr_lgr *lgr,
 		break;
 	case SMCR_SPAN_RETRY:
 		return smcr_knob_jiffies(lgr->sn, t_link_retry) << a->n;
+	case SMCR_SPAN_PAUSE:
+		return HZ;
 	default:
 		ms = READ_ONCE(knobs->t_llc);
 	}

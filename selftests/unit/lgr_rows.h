@@ -322,7 +322,7 @@ static inline void lgr_say_timer(struct lgr_rig *r, const struct smcr_lgr_act *a
 		"step", "rkey", "retry", "end", "notice",
 	};
 	static const char *const spans[] = {
-		"llc", "notice", "first", "first-send", "retry",
+		"llc", "notice", "first", "first-send", "retry", "pause",
 	};
 	u8 t = min_t(u8, a->timer, SMCR_LGR_T_NOTICE);
 

@@ -422,6 +422,15 @@ static void in_vain(struct lgr_rig *r, const char *times)
 	EXPECT_STR(r->said, want);
 }
 
+/* Repeated notices after a failed attempt: the timer expires after a pause */
+static void again(struct lgr_rig *r)
+{
+	attempt(r, "0<add-link 0", "no");
+	EXPECT_STR(r->said, "+retry/pause");
+	attempt(r, "0<add-link 0", "no");
+	EXPECT_STR(r->said, "");
+}
+
 /*
  * The number of an attempt, for the choice of an RNIC. A notice resets the
  * back-off once until the timer expires; an own RNIC always does.
@@ -443,17 +452,36 @@ TEST(smcr_lgr_fsm_add__attempts)
 	}
 	attempt(&r, "0<add-link 0", "cause 0");
 	in_vain(&r, "");
-	/* further notices: each begins an attempt, and the back-off grows */
-	attempt(&r, "0<add-link 0", "cause 1");
-	in_vain(&r, "*2");
-	for (i = 0; i < 3; i++) {
-		attempt(&r, "0<add-link 0", i ? i == 1 ? "cause 3" : "cause 4" :
-						"cause 2");
-		in_vain(&r, i ? i == 1 ? "*8" : "*16" : "*4");
+	/* further notices: one attempt after a pause, and the back-off grows */
+	for (i = 0; i < 5; i++) {
+		static const char *const want[] = { "cause 1", "cause 2",
+						    "cause 3", "cause 4",
+						    "cause 5" };
+		static const char *const times[] = { "*2", "*4", "*8", "*16",
+						     "*16" };
+
+		again(&r);
+		attempt(&r, "timer retry", want[i]);
+		in_vain(&r, times[i]);
 	}
+	/* so does one that comes while an attempt is under way */
+	again(&r);
+	attempt(&r, "timer retry", "cause 6");
+	attempt(&r, "0<add-link 0", "no");
+	attempt(&r, "made 1 no", "no");
+	EXPECT_STR(r.said, "+retry/pause");
+	attempt(&r, "0<add-link 0", "no");
+	attempt(&r, "timer retry", "cause 7");
+	lgr_event(&r, "made 1 nic=1 n=1");
+	/* an offer that is under way answers the notice */
+	attempt(&r, "0<add-link 0", "no");
+	attempt(&r, "0<add-link! 3 rejected", "no");
+	EXPECT_STR(r.said, "stop 1; +retry/retry*16");
+	attempt(&r, "stopped 1", "no");
 	attempt(&r, "want-link", "cause 0");
 	in_vain(&r, "");
-	attempt(&r, "0<add-link 0", "cause 1");
+	again(&r);
+	attempt(&r, "timer retry", "cause 1");
 	in_vain(&r, "*2");
 	/* the client has answered no attempt: the cause still holds */
 	attempt(&r, "timer retry", "cause 2");
