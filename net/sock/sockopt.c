@@ -10,6 +10,7 @@
  * TCP (fallback) only, such as SO_RCVTIMEO, is copied in that mode. Options of
  * other levels are kept in the inner socket, with the exceptions in smcr_opts.
  */
+#include <linux/bpf.h>
 #include <linux/errqueue.h>
 #include <linux/in.h>
 #include <linux/in6.h>
@@ -334,6 +335,31 @@ int smcr_getsockopt(struct socket *sock, int level, int opt, char __user *val,
 	return smcr_tcp_getsockopt(ssk, level, opt, val, len);
 }
 
+/*
+ * Lock the inner socket for an option. A BPF program, which may set some options
+ * of the own socket, must not sleep: false if another thread has the lock then.
+ */
+static bool tcp_lock(struct sock *tsk)
+{
+	if (!has_current_bpf_ctx()) {
+		lock_sock(tsk);
+		return true;
+	}
+	spin_lock_bh(&tsk->sk_lock.slock);
+	if (!sock_owned_by_user(tsk))
+		return true;
+	spin_unlock_bh(&tsk->sk_lock.slock);
+	return false;
+}
+
+static void tcp_unlock(struct sock *tsk)
+{
+	if (has_current_bpf_ctx())
+		spin_unlock_bh(&tsk->sk_lock.slock);
+	else
+		release_sock(tsk);
+}
+
 /**
  * smcr_set_rcvlowat() - proto_ops.set_rcvlowat
  * @sk: socket, locked
@@ -344,7 +370,7 @@ int smcr_getsockopt(struct socket *sock, int level, int opt, char __user *val,
  * TCP gets the value in mode TCP only, as the handshake needs a callback for
  * every byte of a CLC message.
  *
- * Return: 0.
+ * Return: 0; -EBUSY: called by a BPF program while another thread has TCP's lock.
  */
 int smcr_set_rcvlowat(struct sock *sk, int val)
 {
@@ -366,9 +392,10 @@ int smcr_set_rcvlowat(struct sock *sk, int val)
 	if (ssk->mode == SMCR_MODE_SMC && enough)
 		sk->sk_data_ready(sk);
 	if (ssk->mode == SMCR_MODE_TCP) {
-		lock_sock(tsk);
+		if (!tcp_lock(tsk))
+			return -EBUSY;
 		READ_ONCE(ssk->tcp->ops)->set_rcvlowat(tsk, val);
-		release_sock(tsk);
+		tcp_unlock(tsk);
 	}
 	return 0;
 }
@@ -379,16 +406,18 @@ int smcr_set_rcvlowat(struct sock *sk, int val)
  * @on: SO_KEEPALIVE
  *
  * The TCP connection is kept alive in every mode, in mode SMC the link as well.
+ * TCP's setting stays if a BPF program calls while another thread has TCP's lock.
  */
 void smcr_keepalive(struct sock *sk, int on)
 {
 	struct smcr_sock *ssk = smcr_sk(sk);
 	struct sock *tsk = ssk->tcp->sk;
 
-	lock_sock(tsk);
-	READ_ONCE(tsk->sk_prot)->keepalive(tsk, on);
-	sock_valbool_flag(tsk, SOCK_KEEPOPEN, on);
-	release_sock(tsk);
+	if (tcp_lock(tsk)) {
+		READ_ONCE(tsk->sk_prot)->keepalive(tsk, on);
+		sock_valbool_flag(tsk, SOCK_KEEPOPEN, on);
+		tcp_unlock(tsk);
+	}
 	if (ssk->mode == SMCR_MODE_SMC)
 		smcr_keepalive_changed(ssk);
 }
