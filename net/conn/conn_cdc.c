@@ -203,7 +203,7 @@ static u16 conn_rx_last(const struct smcr_conn *conn)
  * which was not processed here (FO-08). Each link has a completion queue of its own, in
  * which that CDC may still be. When all other links have stopped, their queues are empty,
  * so the awaited CDC was lost. CDC messages that come meanwhile are deferred; only the
- * last of them counts, with the urgent marks of all.
+ * last of them counts, with the urgent mark of an earlier one at the same cursor.
  */
 static void conn_rx_wait(struct smcr_conn *conn, u16 seq, u8 link_num)
 {
@@ -234,20 +234,25 @@ static void conn_rx_wait(struct smcr_conn *conn, u16 seq, u8 link_num)
 static void conn_rx_defer(struct smcr_conn *conn, const struct smcr_cdc *cdc,
 			  int d)
 {
-	u8 marks = conn->reorder.have ? conn->reorder.cdc.pflags & SMCR_CDC_U : 0;
+	const struct smcr_cdc *last = &conn->reorder.cdc;
 	u64 most = conn->rx.acked + smcr_ring_cap(&conn->rx.ring);
 	struct smcr_pos from = conn->rx.prod, prod;
+	u8 marks = 0;
 
 	lockdep_assert_held(&conn->lock);
 	/* @cdc is older than the deferred one, as its link was slower */
-	if (conn->reorder.have && !smcr_seq_after(cdc->seq, conn->reorder.cdc.seq))
+	if (conn->reorder.have && !smcr_seq_after(cdc->seq, last->seq))
 		return;
 	/* the data of the CDC that was deferred before are synced already */
 	if (conn->reorder.have)
-		smcr_pos_apply(&conn->rx.ring, &from, conn->reorder.cdc.prod, most);
+		smcr_pos_apply(&conn->rx.ring, &from, last->prod, most);
 	prod = from;
 	if (smcr_pos_apply(&conn->rx.ring, &prod, cdc->prod, most) > 0)
 		conn_rx_sync(conn, d, &from, &prod);
+	/* U is about the byte before the producer cursor: it holds for the same cursor */
+	if (conn->reorder.have && last->prod.count == cdc->prod.count &&
+	    last->prod.wrap == cdc->prod.wrap)
+		marks = last->pflags & SMCR_CDC_U;
 	conn->reorder.cdc = *cdc;
 	conn->reorder.cdc.pflags |= marks;
 	conn->reorder.have = true;
