@@ -49,7 +49,7 @@ struct smcr_sock {
 	struct socket *tcp;
 	struct smcr_reaper *reaper;	/* releases tcp in process context */
 	u8 mode;			/* enum smcr_mode; READ_ONCE outside the lock */
-	bool is_client;			/* constant while a handshake runs; READ_ONCE outside the lock */
+	bool is_client;			/* constant in a handshake; READ_ONCE outside the lock */
 	bool offered;			/* SMC-R is offered in the TCP option */
 	bool opt_sent, opt_seen;	/* tcpopt_nf.c: the option was on own SYN, on SYN-ACK */
 	bool opt_paused;		/* tcpopt_*.c: listener, no option for new SYNs */

@@ -68,7 +68,9 @@ client() {
 		set psn=0 mtu=3
 		connect $PEER 5000
 		opt
-		first_contact
+		# the queue pair that counts is that of the Confirm, on another RNIC than the Proposal's
+		tx proposal mac=020000000099
+		first_contact from=accept
 		tx data len=5
 		rx data len=40000 consume
 		tx data len=100000

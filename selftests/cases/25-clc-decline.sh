@@ -36,6 +36,9 @@ server() {
 	app_bg limit:40 socket listen:5002 mark:up3 slot:1 accept:0 recv:5 slot:2 "${ECHO[@]}" "${ECHO[@]}" slot:1 recv:1=ECONNRESET close
 	app_end "module as server, a group that nobody knows"
 
+	app_bg limit:40 socket listen:5003 mark:up4 slot:1 accept:0 recv:5 slot:2 "${ECHO[@]}" slot:1 recv:1=ECONNRESET close
+	app_end "module as server, a group that is denied from elsewhere"
+
 	# --- the puppet is the server
 	pup_bg <<-'E'
 		listen 5001
@@ -276,6 +279,29 @@ client() {
 		rx accept first=1
 		tx rst
 		conn 2
+		tx app len=5
+		rx app len=5
+		tx fin
+		rx eof
+		conn 1
+		rx rst 3s
+		rx down
+	E
+
+	await up4
+	pup "S=1 from an address that has not formed the group has the link tested, too" <<-E
+		set peer_id=0004525400000002 auto_test=0
+		conn 1
+		connect $PEER 5003
+		first_contact
+		accepted
+		tx data len=5
+		conn 2
+		connect 10.77.0.101 5003
+		reuse until=confirm
+		rx none 200ms link
+		tx decline s=1
+		rx llc test_link reply=0 2s
 		tx app len=5
 		rx app len=5
 		tx fin

@@ -6,10 +6,14 @@
 # Data of many sizes are carried by RDMA all the same. An adapter that can register less
 # than the smallest element is not used, and the reason is that there is no device.
 #
+# covers: LLC-01
+# module: ours ours
 # timeout: 60
-# tags: rmb
+# tags: rmb puppet
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
+# shellcheck source=selftests/prog/puppet.sh
+. "$PROG/puppet.sh"
 
 PARAM=/sys/module/rnicsim/parameters
 usable() { rdma link show "$(rnic 0)/1" | grep -q 'state ACTIVE'; }
@@ -36,6 +40,8 @@ server() {
 	bg "$PROG/sockcmd" limit:40 socket listen:5000:8 mark:up slot:1 accept:0 recv:3000000 send:3000000 recv:1=eof
 	check "narrow: server" wait "$BG"
 	smc_was narrow 1 1
+	app_bg limit:40 socket listen:5002 mark:up2 slot:1 accept:0 recv:5 send:100000 recv:1=eof close
+	app_end "narrow: server program"
 	again page_list=3
 	smc_reset
 	bg "$PROG/xfer" server 5001 send=100k recv=100k
@@ -54,6 +60,16 @@ client() {
 	await up 20
 	check "narrow: client" "$PROG/sockcmd" limit:40 socket connect:"$PEER":5000 send:3000000 recv:3000000 close
 	smc_was narrow 1 1
+	await up2
+	# which checks the length of each message
+	pup "narrow: puppet as client" <<-E
+		connect $PEER 5002
+		first_contact
+		tx data len=5
+		rx data len=100000 consume
+		close
+		check offences 0
+	E
 	again page_list=3
 	smc_reset
 	await ready

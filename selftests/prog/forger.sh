@@ -7,6 +7,7 @@
 #	forger_server REASON DIAG FIELD=VALUE...
 #	forger_client REASON FIELD=VALUE...
 #
+# With $FORGER_SET, settings of the puppet ("bsize=2").
 # The fields are those of the Confirm and of the Accept; REASON is the counter of the failure, and
 # DIAG the diagnosis in the client's Decline.
 #
@@ -18,6 +19,8 @@
 #
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"
+
+FORGER_SET=${FORGER_SET:-}
 
 forged_accept() {
 	printf '%s\n' "conn $1" accept "rx proposal" "tx accept first=0 ${*:3}" \
@@ -49,7 +52,7 @@ forger_server() {
 	pup_bg <<-E
 		listen 5001
 		mark up2
-		set index=3
+		set index=3 $FORGER_SET
 		accept
 		first_contact
 		rx data len=5
@@ -68,7 +71,7 @@ forger_client() {
 	pup_second_address
 	await up
 	pup "a forged Confirm" <<-E
-		set index=3
+		set index=3 $FORGER_SET
 		conn victim
 		connect $PEER 5000
 		first_contact
