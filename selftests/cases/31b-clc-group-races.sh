@@ -6,7 +6,7 @@
 # first fails. Beside a full group there is a parallel one with elements of its own, or a
 # Decline. A peer is identified by its ID and not by its address.
 #
-# covers: CLC-34 CLC-35 CLC-66 CLC-67 CLC-68 CLC-69 CLC-70 LG-52 RMB-03
+# covers: CLC-31 CLC-34 CLC-35 CLC-66 CLC-67 CLC-68 CLC-69 CLC-70 LG-52 RMB-03
 # module: ours ours
 # timeout: 100
 # needs: synopt
