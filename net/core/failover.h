@@ -57,10 +57,11 @@ struct smcr_fo_facts {
  *	are no data (FO-12)
  * @prod: position from which data are written again, up to the old producer
  * @bound: first position that must not be written yet: data from there on take
- *	the places, in the ring, of data that are written again. A delayed packet
+ *	the places, in the ring, of data that were posted on the old link, and
+ *	that are written again, or were posted twice. A delayed packet
  *	of the old link, with those older data, could overwrite the newer ones.
  *	The limit holds as long as the peer may accept such a packet; U64_MAX: no
- *	limit, since each packet of data that was under way has arrived
+ *	limit: each such packet has arrived, or no data follow
  */
 struct smcr_fo_plan {
 	bool validate;

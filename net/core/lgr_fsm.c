@@ -150,16 +150,16 @@ static void nic_added(struct lf *x, bool ease)
 
 /*
  * A client's notice of an RNIC (LG-31, LG-32). Only the first notice after each
- * expiry of T_RETRY resets the back-off: repeated ones do not keep the times
- * between failed attempts short. After a failed attempt, a repeated notice leads
- * to another one after a pause: a client that refuses each offer and repeats its
- * notice would otherwise cost a queue pair in each round trip.
+ * expiry of T_RETRY, or after a link was added, resets the back-off: repeated
+ * ones do not keep the times between failed attempts short. They lead to an
+ * attempt after a pause: a client that refuses each offer and repeats its notice
+ * would otherwise cost a queue pair in each round trip.
  */
-static void peer_has_nic(struct lf *x)
+void lf_peer_has_nic(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;
 
-	if (f->backoff_reset && (f->retrying || f->step != SMCR_LGR_IDLE)) {
+	if (f->backoff_reset) {
 		f->cause = true;
 		lf_pause(x);
 		return;
@@ -173,7 +173,7 @@ static void request_do(struct lf *x)
 	switch (x->ev->msg.type) {
 	case SMCR_LLC_ADD_LINK:
 		if (x->f->server)
-			peer_has_nic(x);
+			lf_peer_has_nic(x);
 		else
 			lf_offered(x);
 		break;
@@ -216,7 +216,7 @@ static void request(struct lf *x)
 		request_do(x);
 		break;
 	case LF_NOTE:
-		peer_has_nic(x);
+		lf_peer_has_nic(x);
 		break;
 	case LF_DEFER:
 		request_defer(x);

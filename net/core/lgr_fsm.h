@@ -112,7 +112,8 @@ enum smcr_rkey_res {
 	SMCR_RKEY_REFUSED,	/* do not ask again without a new reason */
 	/*
 	 * repeat later: the peer has refused for now, other exchanges took too
-	 * long, the carrier has failed, or links were added or deleted
+	 * long, the carrier has failed, links were added or deleted, or
+	 * one stays
 	 */
 	SMCR_RKEY_AGAIN,
 	SMCR_RKEY_FAILED,	/* the RMB could not be registered */
@@ -408,8 +409,8 @@ enum { SMCR_LGR_KEPT = 4 };
  * @want_link: ADD LINK is to be tried (server), or to be sent as a notice
  *	(client)
  * @asked_link: server: ADD LINK of the client came while the queue pair of an
- *	attempt was being made; if the attempt fails, the next one follows at
- *	once, or after a pause if an earlier one has failed
+ *	attempt was being made; if the attempt fails, it counts as a notice
+ *	after it
  * @cause: an RNIC was added, on either side, since the last attempt to add a
  *	link began
  * @cause_tried: the attempt under way was begun with @cause set
@@ -417,8 +418,7 @@ enum { SMCR_LGR_KEPT = 4 };
  *	last or a link was added
  * @tries: number of failed attempts, for T_RETRY
  * @retrying: T_RETRY runs
- * @paused: server: a notice was repeated after a failed attempt, and T_RETRY
- *	expires after SMCR_SPAN_PAUSE
+ * @paused: server: a notice was repeated, and T_RETRY runs for SMCR_SPAN_PAUSE
  * @rkey: enum smcr_rkey_st
  * @rkey_passed: the own RKEY exchange is wanted, and has waited for another
  *	exchange

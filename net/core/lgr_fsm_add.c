@@ -18,8 +18,8 @@
  * is being added. It is not known whether this attempt began before the RNIC
  * was added. So f->cause is set for the next attempt, too: see lf_make(). If
  * the offer of this attempt is still to come, the client takes it for the
- * answer (LLC-74). If this attempt fails before the offer, f->asked_link begins
- * another one at once (LG-27).
+ * answer (LLC-74). If this attempt fails before the offer, f->asked_link leads
+ * to another one, as a notice after it would (LG-27).
  */
 void lf_add_asked(struct lf *x)
 {
@@ -107,12 +107,9 @@ static void srv_not_made(struct lf *x)
 		return;
 	}
 	lf_step(x, SMCR_LGR_IDLE, LF_NO_TIMER);
-	if (x->f->asked_link) {
-		x->f->paused |= x->f->backoff_reset;
-		x->f->want_link |= !x->f->backoff_reset;
-		x->f->backoff_reset = true;
-		x->f->asked_link = false;
-	}
+	if (x->f->asked_link)
+		lf_peer_has_nic(x);
+	x->f->asked_link = false;
 	lf_retry(x);
 }
 

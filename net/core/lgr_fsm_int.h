@@ -81,6 +81,7 @@ void lf_first(struct lf *x);
 /* lgr_fsm_add.c */
 extern const struct lf_row lf_add_rows[];
 extern const unsigned int lf_n_add_rows;
+void lf_peer_has_nic(struct lf *x);
 void lf_add_asked(struct lf *x);
 void lf_srv_offer(struct lf *x);
 void lf_add_begin(struct lf *x);

@@ -104,8 +104,8 @@ void lf_retry(struct lf *x)
 	    (x->f->retrying && !x->f->server))
 		return;
 	x->f->retrying = true;
-	lf_arm(x, SMCR_LGR_T_RETRY,
-	       x->f->paused ? SMCR_SPAN_PAUSE : SMCR_SPAN_RETRY);
+	if (!x->f->paused)
+		lf_arm(x, SMCR_LGR_T_RETRY, SMCR_SPAN_RETRY);
 	/*
 	 * if cause_tried is still set, an RNIC was added before the last
 	 * attempt, and the client has not replied to that attempt: the next one

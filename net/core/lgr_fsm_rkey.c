@@ -167,7 +167,7 @@ void lf_rkey_reply(struct lf *x)
 		rkey_done(x, SMCR_RKEY_AGAIN, SMCR_R_LGR_BUSY);
 	else if (f->rkey_left)
 		rkey_send(x, SMCR_LLC_CONFIRM_RKEY_CONT);
-	/* a link was added since: it has no entry yet (LLC-55) */
+	/* a link was added, or stays, since: it has no entry yet (LLC-55) */
 	else if (f->rkey_stale && !f->rkey_del)
 		rkey_done(x, SMCR_RKEY_AGAIN, SMCR_R_LGR_BUSY);
 	else

@@ -69,9 +69,17 @@ static const struct lgr_row server[] = {
 	  "make 1" },
 	/* a notice during an attempt that fails: the next follows at once */
 	{ "LG-27", S_ONE "timer retry; 0<add-link 0;", "made 1 no",
-	  "+retry/retry*2; make 1" },
+	  "+retry/retry; make 1" },
 	{ "LG-27", S_ONE "timer retry; 0<add-link 0; made 1 no;", "made 1 no",
-	  "+retry/retry*4" },
+	  "+retry/retry*2" },
+	/* a repeated one leads to an attempt after a pause, with redundancy, too */
+	{ "LG-27 LG-32", S_TWO "0<add-link 0; 0<add-link 0;", "made 2 no",
+	  "+retry/pause" },
+	{ "LG-27 LG-32", S_TWO "0<add-link 0; 0<add-link 0; made 2 no;",
+	  "timer retry",
+	  "make 2" },
+	{ "LG-27 LG-32", S_TWO "0<add-link 0; made 2 no;", "0<add-link 0",
+	  "+retry/pause" },
 	/* not if the client gets an offer, which answers its notice */
 	{ "LG-27 LLC-74", S_ONE
 	  "timer retry; 0<add-link 0; made 1 nic=1 n=1;",
