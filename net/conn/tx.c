@@ -351,7 +351,7 @@ static bool tx_needs_flush(const struct smcr_conn *conn)
 	       conn->tx.done != conn->tx.prod.abs;
 }
 
-/* Post what is due, in the order of smcr_tx_push(). -EBUSY: a completion calls again */
+/* Post what is due, as smcr_tx_push(). -EBUSY: a completion, or move_unbind(), calls again */
 static int tx_try(struct smcr_conn *conn, int *left)
 {
 	bool flush;

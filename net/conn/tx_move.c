@@ -50,14 +50,16 @@ static int tx_post_again(struct smcr_conn *conn,
 
 /*
  * Write data again that have perhaps not arrived over the previous link, to the same
- * places. Nothing is announced before all of them are there (FO-10).
+ * places. Nothing is announced before all of them are there (FO-10). Data that were
+ * written twice may limit these, too: move_unbind() goes on with the rest.
  */
 static int tx_again(struct smcr_conn *conn, int *left)
 {
+	u64 end = min(conn->tx.prod.abs, conn->bound.at);
 	struct smcr_tx_plan plan;
 	int rc;
 
-	while (conn->mv.again.abs < conn->tx.prod.abs) {
+	while (conn->mv.again.abs < end) {
 		/* the peer has read this byte: its place in the send buffer may be reused */
 		if (conn->mv.again.abs < conn->tx.cons.abs) {
 			conn->mv.again = conn->tx.cons;
@@ -66,7 +68,7 @@ static int tx_again(struct smcr_conn *conn, int *left)
 		if (!*left)
 			return -EBUSY;
 		smcr_tx_plan(&conn->tx.ring, &conn->mv.again, conn->tx.cons.abs,
-			     conn->tx.prod.abs - conn->mv.again.abs,
+			     end - conn->mv.again.abs,
 			     smcr_tx_post_max(conn, conn->mv.again.abs), &plan);
 		if (!plan.len)
 			return -ENOTCONN;
@@ -75,7 +77,7 @@ static int tx_again(struct smcr_conn *conn, int *left)
 			return rc;
 		--*left;
 	}
-	return 0;
+	return conn->mv.again.abs < conn->tx.prod.abs ? -EBUSY : 0;
 }
 
 /* Post the first message on the new link, the validation CDC (FO-07) */
