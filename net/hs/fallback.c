@@ -14,12 +14,14 @@
  */
 void smcr_fallback_count(struct smcr_sock *ssk)
 {
+	bool client = READ_ONCE(ssk->is_client);
+
 	if (test_and_set_bit(SMCR_SK_COUNTED, &ssk->flags))
 		return;
-	smcr_count(ssk->sn, ssk->is_client ? SMCR_CNT_CLNT_FALLBACK :
-					     SMCR_CNT_SRV_FALLBACK);
+	smcr_count(ssk->sn, client ? SMCR_CNT_CLNT_FALLBACK :
+				     SMCR_CNT_SRV_FALLBACK);
 	smcr_report_reason(ssk->sn, ssk->fallback_why, 0, 0);
-	trace_smcr_fallback(&ssk->sk, ssk->is_client, ssk->fallback_why,
+	trace_smcr_fallback(&ssk->sk, client, ssk->fallback_why,
 			    ssk->peer_diag);
 }
 

@@ -378,6 +378,9 @@ int smcr_set_rcvlowat(struct sock *sk, int val)
 	struct sock *tsk = ssk->tcp->sk;
 	bool enough;
 
+	/* TCP's lock first: without it nothing changes */
+	if (ssk->mode == SMCR_MODE_TCP && !tcp_lock(tsk))
+		return -EBUSY;
 	if (ssk->mode == SMCR_MODE_SMC)
 		val = min_t(u32, val, smcr_conn_max_lowat(&ssk->conn));
 	/*
@@ -392,8 +395,6 @@ int smcr_set_rcvlowat(struct sock *sk, int val)
 	if (ssk->mode == SMCR_MODE_SMC && enough)
 		sk->sk_data_ready(sk);
 	if (ssk->mode == SMCR_MODE_TCP) {
-		if (!tcp_lock(tsk))
-			return -EBUSY;
 		READ_ONCE(ssk->tcp->ops)->set_rcvlowat(tsk, val);
 		tcp_unlock(tsk);
 	}
