@@ -191,8 +191,8 @@ enum smcr_nl_shutdown {
  * enum smcr_nl_conn_flags
  * @SMCR_NL_CONN_FLAG_TX_BLOCKED: writer blocked (B) in the last CDC sent
  * @SMCR_NL_CONN_FLAG_PEER_BLOCKED: writer blocked (B) in the peer's last CDC
- * @SMCR_NL_CONN_FLAG_PEER_ASKS: consumer cursor wanted (R, P or U) in the
- *   peer's last CDC
+ * @SMCR_NL_CONN_FLAG_PEER_ASKS: consumer cursor wanted (R) in the peer's last
+ *   CDC
  * @SMCR_NL_CONN_FLAG_CTRL_OWED: a CDC without data waits to be sent
  * @SMCR_NL_CONN_FLAG_SQ_WAIT: waits for room in the link's send queue
  * @SMCR_NL_CONN_FLAG_NO_TX: nothing is posted any more

@@ -194,7 +194,7 @@ static const struct enum_desc enum_shutdown = {
 static const struct enum_entry enum_conn_flags_entries[] = {
 	{ SMCR_NL_CONN_FLAG_TX_BLOCKED, "tx-blocked", "writer blocked (B) in the last CDC sent" },
 	{ SMCR_NL_CONN_FLAG_PEER_BLOCKED, "peer-blocked", "writer blocked (B) in the peer's last CDC" },
-	{ SMCR_NL_CONN_FLAG_PEER_ASKS, "peer-asks", "consumer cursor wanted (R, P or U) in the peer's last CDC" },
+	{ SMCR_NL_CONN_FLAG_PEER_ASKS, "peer-asks", "consumer cursor wanted (R) in the peer's last CDC" },
 	{ SMCR_NL_CONN_FLAG_CTRL_OWED, "ctrl-owed", "a CDC without data waits to be sent" },
 	{ SMCR_NL_CONN_FLAG_SQ_WAIT, "sq-wait", "waits for room in the link's send queue" },
 	{ SMCR_NL_CONN_FLAG_NO_TX, "no-tx", "nothing is posted any more" },
