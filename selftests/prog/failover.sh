@@ -109,8 +109,7 @@ each_left() {
 	done
 }
 
-# under the data race detector some are TCP: see smc_was()
-eight_open() { _smc_since; [ "$_smc_n" -ge 8 ] || [ "$KERNEL" = kcsan -a $((_smc_n + _smc_f)) -ge 8 ]; }
+eight_open() { _smc_since; [ "$_smc_n" -ge 8 ]; }
 
 # bytes: number of bytes that the links of this host have written
 bytes() { "$SMCCTL" -j link | jq '[.. | objects | select(."link-num"?) | ."tx-bytes"] | add // 0'; }
