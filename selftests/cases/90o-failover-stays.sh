@@ -21,9 +21,7 @@ N=4
 
 # pulled HOST: faults of HOST's cards, and how long connections live then
 pulled() {
-	local load t busy=150000000
-	# in real time it takes longer until the other port is down
-	case $KERNEL in um|umdbg) ;; *) busy=600000000 ;; esac
+	local load t
 	smc_reset
 	if [ "$ROLE" = server ]; then
 		bg "$PROG/xfer" server 5000 conns=$N par=$N endless=1 rchunk=4k wpause=1
@@ -40,7 +38,7 @@ pulled() {
 	if [ "$ROLE" = "$1" ]; then
 		t=$(date +%s%N)
 		# ... which takes long enough for the other one to go meanwhile
-		echo $busy > "$(_sim 1)/cq_delay"
+		echo 150000000 > "$(_sim 1)/cq_delay"
 		echo remove > "$(_sim 1)/act"
 		# in real time a poll of the monitor takes most of the second
 		nap 0.1

@@ -222,6 +222,9 @@ message_cost() {
 	"${in[@]}" sysctl -qw "net.core.message_cost=$1"
 }
 
+# real_time: a simulation in the machine's time, not in virtual time.
+real_time() { [ "$FABRIC" = sim ] && [ "$KERNEL" != um ] && [ "$KERNEL" != umdbg ]; }
+
 ko_path() { echo "$KO"; }
 
 # load_smcr [PARAM=VALUE...]: only for cases with `# module: none`. In the
