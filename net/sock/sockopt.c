@@ -336,28 +336,38 @@ int smcr_getsockopt(struct socket *sock, int level, int opt, char __user *val,
 }
 
 /*
- * Lock the inner socket for an option. A BPF program, which may set some options
- * of the own socket, must not sleep: false if another thread has the lock then.
+ * Set an option of the inner socket under its lock. A BPF program, which may set
+ * some options of the own socket, must not sleep: false if another thread has the
+ * lock then.
  */
-static bool tcp_lock(struct sock *tsk)
+static bool tcp_set(struct socket *tcp, void (*set)(struct socket *tcp, int val), int val)
 {
+	struct sock *tsk = tcp->sk;
+	bool set_now;
+
 	if (!has_current_bpf_ctx()) {
 		lock_sock(tsk);
+		set(tcp, val);
+		release_sock(tsk);
 		return true;
 	}
 	spin_lock_bh(&tsk->sk_lock.slock);
-	if (!sock_owned_by_user(tsk))
-		return true;
+	set_now = !sock_owned_by_user(tsk);
+	if (set_now)
+		set(tcp, val);
 	spin_unlock_bh(&tsk->sk_lock.slock);
-	return false;
+	return set_now;
 }
 
-static void tcp_unlock(struct sock *tsk)
+static void tcp_rcvlowat(struct socket *tcp, int val)
 {
-	if (has_current_bpf_ctx())
-		spin_unlock_bh(&tsk->sk_lock.slock);
-	else
-		release_sock(tsk);
+	READ_ONCE(tcp->ops)->set_rcvlowat(tcp->sk, val);
+}
+
+static void tcp_keepalive(struct socket *tcp, int on)
+{
+	READ_ONCE(tcp->sk->sk_prot)->keepalive(tcp->sk, on);
+	sock_valbool_flag(tcp->sk, SOCK_KEEPOPEN, on);
 }
 
 /**
@@ -375,11 +385,10 @@ static void tcp_unlock(struct sock *tsk)
 int smcr_set_rcvlowat(struct sock *sk, int val)
 {
 	struct smcr_sock *ssk = smcr_sk(sk);
-	struct sock *tsk = ssk->tcp->sk;
 	bool enough;
 
-	/* TCP's lock first: without it nothing changes */
-	if (ssk->mode == SMCR_MODE_TCP && !tcp_lock(tsk))
+	/* TCP's value first: without its lock nothing changes */
+	if (ssk->mode == SMCR_MODE_TCP && !tcp_set(ssk->tcp, tcp_rcvlowat, val))
 		return -EBUSY;
 	if (ssk->mode == SMCR_MODE_SMC)
 		val = min_t(u32, val, smcr_conn_max_lowat(&ssk->conn));
@@ -394,10 +403,6 @@ int smcr_set_rcvlowat(struct sock *sk, int val)
 	/* as tcp_set_rcvlowat() does: the unread data may be enough by now */
 	if (ssk->mode == SMCR_MODE_SMC && enough)
 		sk->sk_data_ready(sk);
-	if (ssk->mode == SMCR_MODE_TCP) {
-		READ_ONCE(ssk->tcp->ops)->set_rcvlowat(tsk, val);
-		tcp_unlock(tsk);
-	}
 	return 0;
 }
 
@@ -412,13 +417,8 @@ int smcr_set_rcvlowat(struct sock *sk, int val)
 void smcr_keepalive(struct sock *sk, int on)
 {
 	struct smcr_sock *ssk = smcr_sk(sk);
-	struct sock *tsk = ssk->tcp->sk;
 
-	if (tcp_lock(tsk)) {
-		READ_ONCE(tsk->sk_prot)->keepalive(tsk, on);
-		sock_valbool_flag(tsk, SOCK_KEEPOPEN, on);
-		tcp_unlock(tsk);
-	}
+	tcp_set(ssk->tcp, tcp_keepalive, on);
 	if (ssk->mode == SMCR_MODE_SMC)
 		smcr_keepalive_changed(ssk);
 }
