@@ -31,7 +31,7 @@ then_() {
 
 server() {
 	app_bg limit:40 socket listen:5000 mark:up slot:1 accept:0 set:OOBINLINE:1 send:1000 await:over recv:1300 recv:1=eof close
-	then_ 1 "data and P" 1 300 0 '"peer-asks"'
+	then_ 1 "data and P" 1 300 0 ''
 	then_ 2 "a consumer cursor" 2 300 400 ''
 	then_ 3 "B" 3 300 400 '"peer-blocked"'
 	then_ 4 "U and R, and not B" 4 300 400 '"peer-asks"'
