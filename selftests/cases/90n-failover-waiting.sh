@@ -2,7 +2,8 @@
 # shellcheck shell=bash
 #
 # Connections that wait for their move are counted. The completions of one adapter come a second late, and its
-# link is lost: half of the connections wait for these, then all send over the other link, and none waits.
+# link is lost: half of the connections wait for these, then all send over the other link, and none waits. A link that
+# drains has sent a few bytes, whose work requests are not signalled: its connection waits for their completion, too.
 #
 # covers: FO-03
 # nics: 2/2
@@ -12,6 +13,8 @@
 . "$PROG/smc.sh"
 # shellcheck source=selftests/prog/nicfaults.sh
 . "$PROG/nicfaults.sh"
+# shellcheck source=selftests/prog/puppet.sh
+. "$PROG/puppet.sh"
 # shellcheck source=selftests/prog/failover.sh
 . "$PROG/failover.sh"
 # shellcheck source=selftests/prog/links.sh
@@ -22,10 +25,8 @@ N=8
 slow_card() { [ "$ROLE" = server ] || echo "$1" > "$(_sim 1)/cq_delay"; }
 overview() { "$SMCCTL" -j show | jq .waiting; }
 
-both() {
-	_is_sim || skip "completions are late in the simulation only"
+lost() {
 	local load
-	at_once max_links=2
 	smc_reset
 	if [ "$ROLE" = server ]; then
 		bg "$PROG/xfer" server 5000 conns=$N par=$N wpause=1 until="$CASEDIR/enough"
@@ -57,6 +58,48 @@ both() {
 	check "$ROLE: no error, and no wrong byte" wait "$load"
 	smc_was "$ROLE" $N $N
 	check "$ROLE: no connection is left" eventually 20 smc_idle
+}
+# The client's second card is pulled and drains. No work request that it has is signalled.
+drained() {
+	smc_reset
+	if [ "$ROLE" = server ]; then
+		app_bg limit:40 socket listen:5001 mark:up slot:1 accept:0 recv:5 slot:2 accept:0 recv:5 await:sent slot:1 recv:9 slot:2 recv:9 \
+			await:left slot:1 recv:1=eof close slot:2 recv:1=eof close
+	else
+		await up
+		app_bg limit:40 slot:1 socket "connect:$PEER:5001" send:5 slot:2 socket "connect:$PEER:5001" send:5 \
+			await:slow slot:1 send:9 slot:2 send:9 mark:sent await:left slot:1 close slot:2 close
+	fi
+	says "two links" .conns "1 1"
+	slow_card 200000000
+	barrier set
+	mark slow
+	await sent
+	if [ "$ROLE" = client ]; then
+		echo remove > "$(_sim 1)/act"
+		nap 0.1
+		eq "nothing moves before what was sent has completed" "$(group .moved)" 0
+	fi
+	group_says "its connection has moved" .moved 1
+	barrier moved2
+	mark left
+	app_end "$ROLE program"
+	smc_was "$ROLE" 2 2
+	slow_card 0
+	if [ "$ROLE" = client ]; then
+		poll 5 test ! -e "/sys/class/infiniband/$(rnic 1)"
+		rnic_add 1
+	fi
+	check "$ROLE: no connection is left" eventually 20 smc_idle
+}
+
+both() {
+	_is_sim || skip "completions are late in the simulation only"
+	at_once max_links=2
+	lost
+	check "$ROLE: no group is left" eventually 20 no_group
+	barrier lost
+	drained
 }
 server() { both; }
 client() { both; }
