@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Packet filters decide on connections of AF_SMC sockets by address and port as
-# on those of TCP ones, on either side, over IPv4 and IPv6, and also when the
-# data of what they allow run by RDMA, and where a group with the peer exists.
+# Packet filters decide on connections of AF_SMC sockets by address and port, or
+# by the user that connects, as on those of TCP ones, on either side, over IPv4
+# and IPv6, and also when the data of what they allow run by RDMA, and where a
+# group with the peer exists.
 # What the application sees is compared with what it sees over TCP.
 #
 # covers: SEC-03
@@ -50,7 +51,7 @@ refused() { same "$1" "connect:$host:PORT=$2"; }
 dropped() { same "$1" nonblock "connect:$host:PORT=EINPROGRESS" poll:250=none; }
 
 server() {
-	serve 5000 5001 5002 5003 5004 5005 5006 5007
+	serve 5000 5001 5002 5003 5004 5005 5006 5007 5008
 	rules input \
 		"tcp dport { 5001, 5101 } counter reject with tcp reset comment \"port\"" \
 		"tcp dport { 5002, 5102 } counter drop comment \"silent\"" \
@@ -73,7 +74,8 @@ client() {
 	local host=$PEER port F=''
 	rules output \
 		"ip daddr $PEER tcp dport { 5007, 5107 } counter reject with tcp reset comment \"out\"" \
-		"ip6 daddr $PEER6 tcp dport { 5000, 5100 } counter drop comment \"out6\""
+		"ip6 daddr $PEER6 tcp dport { 5000, 5100 } counter drop comment \"out6\"" \
+		"meta skuid 0 tcp dport { 5008, 5108 } counter drop comment \"owner\""
 	await ready
 	smc_reset
 	port=5000; allowed "no rule"
@@ -83,13 +85,14 @@ client() {
 	port=5005; allowed "allowed by address, IPv4"
 	port=5006; dropped "its SYN-ACKs are dropped"
 	port=5007; refused "by the client's own filter" ECONNREFUSED
+	port=5008; dropped "by the client's own filter, for this user"
 	host=$PEER6 F=6
 	port=5000; dropped "by the client's own filter, IPv6"
 	port=5001; refused "reset by port, IPv6" ECONNREFUSED
 	port=5003; allowed "another family's address"
 	port=5004; refused "reset by address, IPv6" ECONNREFUSED
 	port=5005; dropped "not among the allowed, IPv6"
-	for r in out out6; do
+	for r in out out6 owner; do
 		check "the rule was asked: $r" hits "comment \"$r\""
 	done
 	smc_was client 3 3
