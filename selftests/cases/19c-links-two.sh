@@ -3,22 +3,41 @@
 #
 # Two cards on each host: a link group gets a second, symmetric link, connections are
 # spread over both, and later RMBs are announced for both (RFC 7609 2.2, 3.5.5). Each host
-# knows the user ID that the other one has given each link.
+# knows the user ID that the other one has given each link. When a group may have no more
+# RMBs, a parallel group begins, which gets a second link as well.
 #
-# covers: LLC-19 LLC-20
+# covers: CLC-67 LLC-19 LLC-20
 # nics: 2/2
 # timeout: 60
 # tags: lgr links
 # shellcheck source=selftests/prog/smc.sh
 . "$PROG/smc.sh"
+# shellcheck source=selftests/prog/puppet.sh
+. "$PROG/puppet.sh"
 
 links() { "$SMCCTL" -j link | jq "[.. | objects | select(.\"link-num\"?)] | length"; }
 two() { [ "$(links)" = 2 ]; }
 active() { [ "$("$SMCCTL" -j link | jq '[.. | objects | select(."link-num"?).status] | unique == ["active"]')" = true ]; }
 ids() { "$SMCCTL" -j link | jq -c "[.. | objects | select(.\"link-num\"?)] | sort_by(.\"link-num\") | map([.\"link-num\", .\"$1\", .\"$2\"])"; }
+per_group() { "$SMCCTL" -j link | jq -c "[.. | objects | select(.\"link-num\"?)] | group_by(.\"lgr-id\") | map(length)"; }
+both_two() { [ "$(per_group)" = "[2,2]" ]; }
+
+# parallel CALLS: connections that need more elements than the RMB of one group has
+parallel() {
+	smc_reset
+	app_bg limit:40 "$@"
+	barrier open 40
+	eventually 10 both_two || :
+	eq "$ROLE: links of each group" "$(per_group)" "[2,2]"
+	barrier seen
+	mark seen
+	app_end "$ROLE: six connections"
+	smc_was "$ROLE: two groups" 6 6
+}
 
 server() {
-	fast max_links=2
+	local i open=() end=()
+	fast max_links=2 t_lgr_idle=500
 	smc_reset
 	bg "$PROG/stress" server 5000 conns=40 par=8
 	poll 10 listening 5000
@@ -30,10 +49,16 @@ server() {
 	mark two
 	check "server" wait "$BG"
 	smc_was "server" 40 40
+	# four elements of this size in an RMB
+	fast rmem=65536 max_rmbs_per_lgr=1
+	check "server: no group is left" eventually 10 no_group
+	for i in {1..6}; do open+=("slot:$i" accept:0 recv:5 send:5); end+=("slot:$i" recv:1=eof close); done
+	parallel slot:0 socket listen:5001 mark:up "${open[@]}" await:seen "${end[@]}"
 }
 
 client() {
-	fast max_links=2
+	local i open=() end=()
+	fast max_links=2 t_lgr_idle=500
 	await ready
 	smc_reset
 	bg "$PROG/stress" client "$PEER" 5000 conns=40 par=8 max=200000 ends=chsb
@@ -44,4 +69,8 @@ client() {
 	check "client" wait "$BG"
 	"$SMCCTL" link
 	smc_was "client" 40 40
+	check "client: no group is left" eventually 10 no_group
+	await up
+	for i in {1..6}; do open+=("slot:$i" socket "connect:$PEER:5001" send:5 recv:5); end+=("slot:$i" close); done
+	parallel "${open[@]}" await:seen "${end[@]}"
 }
