@@ -29,6 +29,13 @@ need() {
 	done
 }
 
+# use_ccache: what this tree has compiled before, at this path and with these options, is not
+# compiled again. Warnings are kept with the object. Without ccache the compiler runs.
+use_ccache() {
+	[ -d /usr/lib/ccache ] || return 0
+	export PATH=/usr/lib/ccache:$PATH CCACHE_DIR=$SMCR_CACHE/ccache CCACHE_MAXSIZE=${CCACHE_MAXSIZE:-2G}
+}
+
 # kernel_lane NAME|KDIR: uml or qemu, from selftests/kernels.toml; "path" for a path.
 kernel_lane() {
 	case $1 in
