@@ -748,6 +748,7 @@ def check__guests():
             assert check.main(["guests"]) == (1 if count else 0)
         assert len(ran) == count and out.getvalue().count("left out") == len(check.GUESTS) - count, (ran, out.getvalue())
         assert f"0 passed, {count} failed" in out.getvalue()
+        assert not (smp and ran) or "umsmp" in ran[0], ran
 
 
 class FakeHost:

@@ -234,7 +234,7 @@ def check__simulation():
             tally = check.Tally()
             check.simulation(tally)
         assert len(ran) == want == tally.failed and said.getvalue().count("left out") == (0 if want > 1 else 7), (ran, said.getvalue())
-        assert ("--until" in ran[0]) == (limit != float("inf"))
+        assert ("--until" in ran[0]) == ("--turn" in ran[0]) == (limit != float("inf"))
 
 
 def check__other_rnics():
