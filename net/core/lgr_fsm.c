@@ -135,17 +135,16 @@ static void follow_up(struct lf *x)
 }
 
 /*
- * An RNIC was added: a link may be possible now. With @ease the times between
- * attempts are short again.
+ * An RNIC was added: a link may be possible now. The times between attempts are
+ * short again.
  */
-static void nic_added(struct lf *x, bool ease)
+static void nic_added(struct lf *x)
 {
 	if (x->f->single)
 		return;
 	x->f->want_link = true;
 	x->f->cause = true;
-	if (ease)
-		x->f->tries = 0;
+	x->f->tries = 0;
 }
 
 /*
@@ -159,13 +158,17 @@ void lf_peer_has_nic(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;
 
-	if (f->backoff_reset) {
-		f->cause = true;
-		lf_pause(x);
+	if (!f->backoff_reset) {
+		nic_added(x);
+		f->backoff_reset = true;
 		return;
 	}
-	nic_added(x, !f->backoff_reset);
-	f->backoff_reset = true;
+	f->cause = true;
+	if (f->paused || f->single)
+		return;
+	f->paused = true;
+	f->retrying = true;
+	lf_arm(x, SMCR_LGR_T_RETRY, SMCR_SPAN_PAUSE);
 }
 
 static void request_do(struct lf *x)
@@ -467,7 +470,7 @@ static void dispatch(struct lf *x)
 		lf_first(x);
 		break;
 	case SMCR_LGR_EV_WANT_LINK:
-		nic_added(x, true);
+		nic_added(x);
 		break;
 	case SMCR_LGR_EV_WANT_DEL:
 		lf_want_del(x);

@@ -46,6 +46,8 @@ enum lf_verdict {
 	LF_FAIL,	/* unexpected: the link fails (LLC-08) */
 };
 
+/* lgr_fsm.c */
+void lf_peer_has_nic(struct lf *x);
 /* lgr_fsm_out.c */
 struct smcr_lgr_act *lf_act(struct lf *x, u8 type, u8 slot);
 struct smcr_llc *lf_send(struct lf *x, u8 slot, u8 type, bool reply,
@@ -56,7 +58,6 @@ void lf_disarm(struct lf *x, u8 timer);
 void lf_step(struct lf *x, u8 step, u8 span);
 void lf_pass_msg(struct lf *x, u8 type, u8 slot);
 void lf_retry(struct lf *x);
-void lf_pause(struct lf *x);
 void lf_retry_done(struct lf *x);
 u8 lf_free_slot(const struct smcr_lgr_fsm *f);
 bool lf_redundant(const struct smcr_lgr_fsm *f);
@@ -81,7 +82,6 @@ void lf_first(struct lf *x);
 /* lgr_fsm_add.c */
 extern const struct lf_row lf_add_rows[];
 extern const unsigned int lf_n_add_rows;
-void lf_peer_has_nic(struct lf *x);
 void lf_add_asked(struct lf *x);
 void lf_srv_offer(struct lf *x);
 void lf_add_begin(struct lf *x);

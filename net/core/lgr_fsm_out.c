@@ -122,16 +122,6 @@ void lf_retry(struct lf *x)
 		x->f->tries = 0x80;
 }
 
-/* Server: the next attempt to add a link begins after a pause */
-void lf_pause(struct lf *x)
-{
-	if (x->f->paused || x->f->single)
-		return;
-	x->f->paused = true;
-	x->f->retrying = true;
-	lf_arm(x, SMCR_LGR_T_RETRY, SMCR_SPAN_PAUSE);
-}
-
 /*
  * A link was added: the times between attempts are short again, and T_RETRY
  * stops if there is redundancy
