@@ -357,6 +357,11 @@ struct smcr_link *smcr_lgr_link_get(struct smcr_lgr *lgr, u8 slot)
 	return link;
 }
 
+static bool other_receives(const struct smcr_link *link, u8 num)
+{
+	return link && READ_ONCE(link->num) != num && !READ_ONCE(link->stopped);
+}
+
 /**
  * smcr_lgr_other_receives() - can another link have messages that were not passed up?
  * @lgr: group
@@ -368,15 +373,13 @@ struct smcr_link *smcr_lgr_link_get(struct smcr_lgr *lgr, u8 slot)
  */
 bool smcr_lgr_other_receives(struct smcr_lgr *lgr, u8 num)
 {
-	const struct smcr_link *link;
 	bool found = false;
 	int i;
 
 	spin_lock_bh(&lgr->lock);
-	for (i = 0; i < SMCR_SLOTS && !found; i++) {
-		link = lgr->slot[i].link;
-		found = link && READ_ONCE(link->num) != num && !READ_ONCE(link->stopped);
-	}
+	for (i = 0; i < SMCR_SLOTS && !found; i++)
+		found = other_receives(lgr->slot[i].link, num) ||
+			other_receives(lgr->slot[i].old, num);
 	spin_unlock_bh(&lgr->lock);
 	return found;
 }

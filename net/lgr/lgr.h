@@ -106,8 +106,8 @@ extern const struct smcr_lgr_ops *smcr_lgr_owner_ops;
  * @lgr: group
  * @link: the link or NULL; set before MADE or FIRST is posted, cleared by llc.work when the
  *	link is stopped, or has failed with its device; written under lgr->lock
- * @old: link that was cleared from @link, to be put; llc.work stores it, @work takes it, by
- *	xchg()
+ * @old: link that was cleared from @link, to be stopped and put; llc.work stores it;
+ *	lgr->lock
  * @moving: MOVE is under way; llc.work
  * @drains: MOVE does not stop the link before what is under way on it has arrived;
  *	written by llc.work

@@ -332,14 +332,30 @@ static void slot_stay(struct smcr_lgr *lgr, struct smcr_lgr_link *slot)
 	smcr_link_put(link);
 }
 
-/* Stop and put the link that was taken off the slot, if there is one */
-static void slot_free(struct smcr_lgr_link *slot)
+/*
+ * Stop and put the link that was taken off the slot, if there is one. It stays in
+ * slot->old until it is stopped, as its messages are passed up until then.
+ */
+static void slot_free(struct smcr_lgr *lgr, struct smcr_lgr_link *slot)
 {
-	struct smcr_link *old = xchg(&slot->old, NULL);
+	struct smcr_link *old;
+	bool mine;
 
+	spin_lock_bh(&lgr->lock);
+	old = slot->old;
+	if (old)
+		smcr_link_hold(old);
+	spin_unlock_bh(&lgr->lock);
 	if (!old)
 		return;
 	smcr_slot_link_stop(old);
+	spin_lock_bh(&lgr->lock);
+	mine = slot->old == old;
+	if (mine)
+		slot->old = NULL;
+	spin_unlock_bh(&lgr->lock);
+	if (mine)
+		smcr_link_put(old);
 	smcr_link_put(old);
 }
 
@@ -421,7 +437,7 @@ static void slot_work(struct work_struct *work)
 	u32 no;
 
 	smcr_race_begin(NR_SMCR_LGR_DO, &slot->actions);
-	slot_free(slot);
+	slot_free(lgr, slot);
 	if (test_and_clear_bit(SMCR_LGR_DO_MAKE, &slot->actions)) {
 		slot_make(lgr, slot);
 		making_next();
@@ -529,8 +545,8 @@ void smcr_slot_off(struct smcr_lgr *lgr, u8 slot)
 		WRITE_ONCE(lgr->link, NULL);
 	clear_bit(SMCR_PENDING(SMCR_LGR_EV_LINK_DOWN, slot), lgr->llc.pending);
 	clear_bit(SMCR_PENDING(SMCR_LGR_EV_WANT_DEL, slot), lgr->llc.pending);
+	lgr->slot[slot].old = link;
 	spin_unlock_bh(&lgr->lock);
-	xchg(&lgr->slot[slot].old, link);
 	slot_queue(&lgr->slot[slot]);
 }
 
@@ -558,7 +574,7 @@ void smcr_links_stop(struct smcr_lgr *lgr)
 	u8 i;
 
 	for (i = 0; i < SMCR_SLOTS; i++) {
-		slot_free(&lgr->slot[i]);
+		slot_free(lgr, &lgr->slot[i]);
 		link = smcr_lgr_link_get(lgr, i);
 		if (!link)
 			continue;
@@ -589,7 +605,7 @@ void smcr_links_off(struct smcr_lgr *lgr)
 		lgr->slot[i].probe = NULL;
 	}
 	for (i = 0; i < SMCR_SLOTS; i++) {
-		slot_free(&lgr->slot[i]);
+		slot_free(lgr, &lgr->slot[i]);
 		spin_lock_bh(&lgr->lock);
 		link = lgr->slot[i].link;
 		if (!i && link)
