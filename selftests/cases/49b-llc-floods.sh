@@ -16,16 +16,19 @@
 
 hurry() { fast t_llc=500 t_llc_first=1000 t_lgr_idle=1000 t_testlink=0 t_link_retry=3600000; }
 
-# many LINE: $i in it is its number
+# many LINE: $i in it is its number, $va an address. Without a fork for each line: there are thousands
 many() {
-	local i
-	for ((i = 1; i <= MANY; i++)); do printf '%s nowait expect=any\n' "$(eval "echo \"$1\"")"; done
+	local i va line
+	for ((i = 1; i <= MANY; i++)); do
+		printf -v va '0x%x' $((i * 0x100000001))
+		eval "line=\"$1\""
+		printf '%s nowait expect=any\n' "$line"
+	done
 }
-hex() { printf '0x%x' "$1"; }
 # shellcheck disable=SC2016
 FLOODS=(
 	'tx llc test_link data=000102030405060708090a0b0c0d0e0f'
-	'tx llc confirm_rkey rkey=$((i * 77)) va=$(hex $((i * 0x100000001))) n=0 link1=0 rkey1=0 va1=0'
+	'tx llc confirm_rkey rkey=$((i * 77)) va=$va n=0 link1=0 rkey1=0 va1=0'
 	'tx llc confirm_rkey rkey=0 va=0xffffffffffffffff n=0 link1=0 rkey1=0 va1=0'
 	'tx llc confirm_rkey rkey=$i va=0 n=1 link1=$((i % 255 + 1)) rkey1=$i va1=0'
 	'tx llc delete_rkey n=3 rkey1=$i rkey2=$i rkey3=$i'
