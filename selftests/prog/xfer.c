@@ -26,6 +26,9 @@
  *	half=0		do not end with shutdown(WR); the receiver counts
  *	endless=1	go on until an error or the end of data: exit status 0
  *
+ * With XFER_IN_TURN in the environment one connection is made after the other, also
+ * those that then run at the same time.
+ *
  * Prints one line with bytes, rate and how often it slept; a wrong byte, a short stream or silence
  * is exit status 1.
  */
@@ -295,6 +298,23 @@ static int one(int fd, unsigned int seed)
 	return tx.rc || rx.rc;
 }
 
+static int connected(void)
+{
+	static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+	bool in_turn = getenv("XFER_IN_TURN");
+	int rc, fd = open_socket(peer.ss_family);
+
+	if (in_turn)
+		pthread_mutex_lock(&turn);
+	rc = connect(fd, (void *)&peer, peer_len);
+	if (in_turn)
+		pthread_mutex_unlock(&turn);
+	if (!rc)
+		return fd;
+	close(fd);
+	return -1;
+}
+
 static void *worker(void *arg)
 {
 	(void)arg;
@@ -304,15 +324,7 @@ static void *worker(void *arg)
 
 		if (n >= opt.conns)
 			return NULL;
-		if (listener >= 0) {
-			fd = accept(listener, NULL, NULL);
-		} else {
-			fd = open_socket(peer.ss_family);
-			if (connect(fd, (void *)&peer, peer_len)) {
-				close(fd);
-				fd = -1;
-			}
-		}
+		fd = listener >= 0 ? accept(listener, NULL, NULL) : connected();
 		if (fd < 0 && opt.endless)
 			continue;	/* the other side has ended already */
 		if (fd < 0)
