@@ -21,7 +21,7 @@ N=4
 
 # pulled HOST: faults of HOST's cards, and how long connections live then
 pulled() {
-	local load t
+	local load t pulled port
 	smc_reset
 	if [ "$ROLE" = server ]; then
 		bg "$PROG/xfer" server 5000 conns=$N par=$N endless=1 rchunk=4k wpause=1
@@ -36,13 +36,15 @@ pulled() {
 	[ "$1" != "$ROLE" ] || monitor_links
 	barrier "two.$1"
 	if [ "$ROLE" = "$1" ]; then
+		pulled=$(_sim 1)
+		port=$(_sim 0)
 		t=$(date +%s%N)
 		# ... which takes long enough for the other one to go meanwhile
-		echo 150000000 > "$(_sim 1)/cq_delay"
-		echo remove > "$(_sim 1)/act"
-		# in real time a poll of the monitor takes most of the second
+		echo 150000000 > "$pulled/cq_delay"
+		# in real time, under load, a program or a fork takes most of the second
+		echo remove > "$pulled/act"
 		nap 0.1
-		port_down 0
+		echo port_err > "$port/act"
 		wait "$load" || :
 		t=$((($(date +%s%N) - t) / 1000000))
 		check "$1: its link was left" grep -q link-leaving "$_links_log"
