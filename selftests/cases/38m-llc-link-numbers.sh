@@ -3,12 +3,12 @@
 #
 # The server numbers links: each offer has the next number, also after a refused one, and
 # no number is reused before all 255 have been used. 0 is never used, nor is the number of
-# an existing link.
+# an existing link. The server begins an attempt a second after a repeated notice.
 #
 # covers: LG-13
 # module: ours none
 # nics: 3/3
-# timeout: 120
+# timeout: 400
 # needs: synopt
 # allow-klog: add_dma_entry|DMA-API: Mapped at|cacheline tracking EEXIST -- a puppet's memory is registered with several RNICs
 # tags: puppet llc links
@@ -17,7 +17,7 @@
 
 server() {
 	fast max_links=3 t_lgr_idle=60000 t_testlink=0 t_link_retry=3600000
-	app_bg limit:100 socket listen:5000 mark:up slot:1 accept:0 recv:5 send:5 recv:1=eof close
+	app_bg limit:380 socket listen:5000 mark:up slot:1 accept:0 recv:5 send:5 recv:1=eof close
 	app_end "server program"
 	eq "link groups" "$(counter lgr-created)" 1
 }
@@ -25,7 +25,7 @@ server() {
 client() {
 	local n notice="tx llc add_link gid=%{2:gid} mac=%{2:mac} qpn=0 link=0 psn=0"
 	await up
-	pup "puppet as client" < <(
+	pup "puppet as client" -t 380 < <(
 		cat <<-E
 			$(links 2)
 			set max_links=3
