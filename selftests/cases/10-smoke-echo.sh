@@ -4,7 +4,7 @@
 # A connection over RDMA carries data both ways, over IPv4 and IPv6, and plain
 # TCP goes on beside it.
 #
-# covers: MISC-01 MISC-11 CONN-06
+# covers: MISC-01 MISC-11 CLC-33 CONN-06
 # timeout: 60
 # lanes: uml qemu
 # tags: smoke

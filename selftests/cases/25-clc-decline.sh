@@ -99,7 +99,7 @@ server() {
 		tx fin
 		rx eof
 		qp destroy
-		# S=1 in reuse: the client forgets the group that it named
+		# a Decline in reuse, without S and with the diagnosis of one with S
 		conn keep
 		accept
 		first_contact
@@ -107,7 +107,7 @@ server() {
 		conn sync
 		accept
 		rx proposal
-		tx decline s=0
+		tx decline s=0 diag=0x04000000
 		rx app len=5
 		tx app len=5
 		tx fin
@@ -180,7 +180,7 @@ client() {
 		conn 2
 		connect $PEER 5000
 		reuse until=confirm
-		tx decline s=0
+		tx decline s=0 diag=0x04000000
 		tx app len=5
 		rx app len=5
 		tx fin

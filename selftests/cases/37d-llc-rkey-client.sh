@@ -3,7 +3,7 @@
 #
 # A further RMB of a client: no Confirm names it before the server has confirmed it. The
 # server changes the group at that moment, refuses, or does not answer; the link fails;
-# the application gives up.
+# the application gives up. RMBs are added ahead of need as often as they fill up.
 #
 # covers: CLC-41 CONN-38 LLC-55 LLC-60 LLC-61 LLC-63 LLC-77 LLC-83 LLC-85 RMB-10 CLC-55
 # module: none ours
@@ -97,22 +97,36 @@ server() {
 		tcp
 		resets 4
 		printf '%s\n' "rx down" "qp destroy"
+
+		# a third RMB, while the elements of the second are in use
+		group 5
+		echo "tx llc confirm_rkey reply=1"
+		for i in {5..12}; do
+			printf '%s\n' "conn 5.$i" "accept" "reuse" "rx data len=5"
+		done
+		echo "rx llc confirm_rkey reply=0 n=0 2s"
+		echo "tx llc confirm_rkey reply=1"
+		for i in {1..12}; do printf '%s\n' "conn 5.$i" "close"; done
+		echo "qp destroy"
 	)
 	pup_end "puppet as server"
 }
 
 client() {
-	local i four=() end4=() reset4=() connect=(socket "connect:$PEER:5000") echo5
+	local i four=() end4=() reset4=() twelve=() connect=(socket "connect:$PEER:5000") echo5
 	fast rmem=65536 t_llc=2000
 	for i in 1 2 3 4; do four+=("slot:$i" "${connect[@]}" send:5); done
 	for i in 1 2 3 4; do end4+=("slot:$i" recv:1=eof close); done
 	for i in 1 2 3 4; do reset4+=("slot:$i" recv:1=ECONNRESET close); done
+	for i in {1..12}; do twelve+=("slot:$i" "${connect[@]}" send:5); done
+	for i in {1..12}; do twelve+=("slot:$i" recv:1=eof close); done
 	echo5=(slot:5 "${connect[@]}" send:5 recv:5 recv:1=eof close)
 	await up
-	app "client program" limit:30 "${four[@]}" "${echo5[@]}" "${end4[@]}" \
+	app "client program" limit:40 "${four[@]}" "${echo5[@]}" "${end4[@]}" \
 		"${four[@]}" "${echo5[@]}" \
 		slot:5 socket nonblock "connect:$PEER:5000=EINPROGRESS" await:waits start shut:rdwr elapsed:0:1500 close "${end4[@]}" \
-		"${four[@]}" "${echo5[@]}" "${reset4[@]}" "${four[@]}" "${echo5[@]}" "${reset4[@]}"
+		"${four[@]}" "${echo5[@]}" "${reset4[@]}" "${four[@]}" "${echo5[@]}" "${reset4[@]}" \
+		"${twelve[@]}"
 	eq "no answer: T_LLC" "$(counter timer-llc)" 1
 	eq "given up" "$(counter neg-aborted)" 1
 }

@@ -8,7 +8,7 @@
 # group. Unused RMBs are kept for a while since their last use, and then withdrawn even if
 # the peer does not have their keys; an element in quarantine is in use until that ends.
 #
-# covers: CLC-29 RMB-07 RMB-09 RMB-13 RMB-18 SEC-09 LLC-68 LLC-69 CDC-05
+# covers: CLC-29 RMB-07 RMB-09 RMB-13 RMB-16 RMB-18 SEC-09 LLC-68 LLC-69 CDC-05
 # module: ours none
 # timeout: 90
 # needs: synopt

@@ -4,7 +4,7 @@
 # Connections to which an IPsec policy applies do not use SMC-R: no option on the wire, or
 # a Decline with that reason, and all packets in ESP. Other connections of the same peers
 # use the existing group. Transport mode; IPv4 and IPv6; policies of both hosts, of the
-# server alone, and of one socket.
+# server alone, and of one socket, for what it sends or for what it receives.
 #
 # covers: SEC-05
 # timeout: 60
@@ -76,6 +76,9 @@ server() {
 	smc_reset
 	app_bg limit:60 socket listen:5004 mark:up.socket accept:0 recv:5 send:5 close
 	app_end "socket: server"; tcp_was socket 1
+	smc_reset
+	app_bg limit:60 socket listen:5005 mark:up.inbound accept:0 recv:5 send:5 close
+	app_end "socket, inbound: server"; tcp_was inbound 1
 	smc_serve after 5002; smc_was after 1 1
 }
 
@@ -110,5 +113,12 @@ client() {
 	tcp_was socket 1
 	check "socket: what it sends is in ESP" test "$(n_of socket "esp and src host $ME")" -gt 3
 	eq "socket: no data by RDMA" "$(n_of socket "udp port 4791 and greater 200")" 0
+	eq "socket: the reason" "$(counter ipsec)" 3
+	# it accepts what is not in ESP, too
+	await up.inbound 40
+	smc_reset
+	app "socket, inbound: client" socket ipsec:in "connect:$PEER:5005" send:5 recv:5 recv:1=eof close
+	tcp_was inbound 1
+	eq "socket, inbound: the reason" "$(counter ipsec)" 4
 	clt after 5002 "$PEER"; smc_was after 1 1
 }

@@ -27,7 +27,7 @@
  *	keepalive:IDLE[:INTVL[:CNT]]	seconds, 0 = off; INTVL is IDLE if not given
  *	keepidle			prints TCP_KEEPIDLE
  *	md5:ADDR  ao:ADDR		sign segments from and to this peer
- *	ipsec				a policy of this socket: it sends in ESP only
+ *	ipsec[:in]			a policy of this socket: it sends in ESP only, or receives in ESP if the peer sends so
  *	ulp:NAME  repair  zcrecv  zcsend  sockmap  sockhash  mmap
  *					features that work inside of TCP's data path
  *	block  nonblock  poll:MS	poll prints the events, e.g. IN,RDHUP
@@ -466,21 +466,23 @@ static void do_sign(struct call *c)
 /* IPv4, transport mode; the host has the keys */
 static void do_ipsec(struct call *c)
 {
+	bool in = c->arg && !strcmp(c->arg, "in");
 	struct {
 		struct xfrm_userpolicy_info info;
 		struct xfrm_user_tmpl tmpl;
 	} pol = {
 		.info = {
-			.sel.family = AF_INET, .dir = XFRM_POLICY_OUT,
+			.sel.family = AF_INET,
+			.dir = in ? XFRM_POLICY_IN : XFRM_POLICY_OUT,
 			.lft = { XFRM_INF, XFRM_INF, XFRM_INF, XFRM_INF },
 		},
 		.tmpl = {
 			.id.proto = IPPROTO_ESP, .family = AF_INET, .reqid = 1,
 			.aalgos = ~0U, .ealgos = ~0U, .calgos = ~0U,
+			.optional = in,
 		},
 	};
 
-	(void)c;
 	outcome(setsockopt(s->fd, IPPROTO_IP, IP_XFRM_POLICY, &pol,
 			   sizeof(pol)));
 }

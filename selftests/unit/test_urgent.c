@@ -101,7 +101,7 @@ TEST(urgent_tx__second_one)
 {
 	struct smcr_urg_tx urg = { };
 
-	covers("CDC-41");
+	covers("CDC-11 CDC-41");
 	/* not announced by U yet: the pointer moves, as TCP's */
 	smcr_urg_tx_queue(&urg, 10);
 	smcr_urg_tx_queue(&urg, 20);
@@ -203,6 +203,12 @@ TEST(urgent_rx__pending)
 	/* the next is announced before anything is written */
 	EXPECT_EQ(smcr_urg_rx_flags(&urg, P, 500, 500), NEWS);
 	EXPECT_EQ(smcr_urg_rx_flags(&urg, PU, 501, 500), BYTE);
+	/* and before the reader has passed the mark of a byte that was received out of band */
+	urg.state = SMCR_URG_READ;
+	EXPECT_EQ(smcr_urg_rx_flags(&urg, P, 600, 500), NEWS);
+	EXPECT_EQ(urg.state, SMCR_URG_PENDING);
+	EXPECT_EQ(smcr_urg_rx_flags(&urg, PU, 700, 500), BYTE);
+	EXPECT_EQ(urg.mark, 699);
 }
 
 TEST(urgent_rx__pending_taken_back)
