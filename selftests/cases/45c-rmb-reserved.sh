@@ -4,7 +4,8 @@
 # A peer that never sends C or A: its element stays with the connection until T_CLOSE has
 # expired, or T_ABORT after a RST of its TCP connection, and is given to another
 # connection afterwards. Until then there is no other element: a group's memory is bounded
-# (max_rmbs_per_lgr).
+# (max_rmbs_per_lgr). The element of a handshake that is declined after Accept has named it is
+# kept for T_ABORT, too.
 #
 # covers: RMB-22 RMB-23 SEC-13
 # module: ours none
@@ -33,14 +34,31 @@ server() {
 		# the next peer's elements are counted alone
 		check "$how: the group is gone" eventually 10 elems_used null
 	done
+	app_bg limit:30 socket listen:5000 mark:up.declined slot:1 accept:0 recv:5 slot:2 accept:0 recv:5 slot:3 accept:0 recv:5 \
+		slot:4 accept:0 recv:5 send:5 recv:1=eof close slot:4 accept:0 recv:5 send:5 recv:1=eof close \
+		slot:4 accept:0 recv:5 send:5 recv:1=eof close "${end[@]}"
+	app_end "declined: server program"
 	eq "T_CLOSE ran out, T_ABORT after the reset" "$(counter timer-close) $(counter timer-abort)" "1 1"
 }
 
-# silent HOW: a connection that is closed by its program ends so, and the puppet sends no C
-silent() {
+opened() {
 	local i
 	printf '%s\n' "conn 1" "connect $PEER 5000" "first_contact" "accepted" "tx data len=5"
-	for i in 2 3 4; do printf '%s\n' "conn $i" "connect $PEER 5000" "reuse" "accepted" "tx data len=5"; done
+	for i in $(seq 2 "$1"); do printf '%s\n' "conn $i" "connect $PEER 5000" "reuse" "accepted" "tx data len=5"; done
+}
+ended() {
+	local i
+	for i in 1 2 3; do printf '%s\n' "conn $i" "rx data len=5"; done
+	# which of them the program has accepted first is not known
+	for i in 1 2 3; do printf '%s\n' "conn $i" "tx cdc flags=C"; done
+	for i in 1 2 3; do printf '%s\n' "conn $i" "wait cdc has=C" "tx fin" "rx eof" "tx close"; done
+	echo "qp destroy"
+}
+tcp() { printf '%s\n' "tx app len=5" "rx app len=5" "tx fin" "rx eof"; }
+
+# silent HOW: a connection that is closed by its program ends so, and the puppet sends no C
+silent() {
+	opened 4
 	cat <<-E
 		let index=%peer_index rkey=%peer_rkey
 		await closed.$1
@@ -54,11 +72,8 @@ silent() {
 		connect $PEER 5000
 		tx proposal
 		rx decline s=0 diag=0x06020000
-		tx app len=5
-		rx app len=5
-		tx fin
-		rx eof
 	E
+	tcp
 	if [ "$1" = fin ]; then
 		printf '%s\n' "conn 4" "rx rst 10s" "elapsed 2s 5s"
 	else
@@ -78,11 +93,20 @@ silent() {
 		rx data len=5
 		close
 	E
-	for i in 1 2 3; do printf '%s\n' "conn $i" "rx data len=5"; done
-	# which of them the program has accepted first is not known
-	for i in 1 2 3; do printf '%s\n' "conn $i" "tx cdc flags=C"; done
-	for i in 1 2 3; do printf '%s\n' "conn $i" "wait cdc has=C" "tx fin" "rx eof" "tx close"; done
-	echo "qp destroy"
+	ended
+}
+
+# declined: the puppet declines after Accept
+declined() {
+	opened 3
+	printf '%s\n' "conn 4" "connect $PEER 5000" "tx proposal" "rx accept first=0" \
+		"let index=%peer_index rkey=%peer_rkey" "start" "tx decline"
+	tcp
+	printf '%s\n' "conn 5" "connect $PEER 5000" "tx proposal" "rx decline s=0 diag=0x06020000" "elapsed 0s 1s"
+	tcp
+	printf '%s\n' "sleep 2500ms" "conn 6" "connect $PEER 5000" "tx proposal" "rx accept first=0 index=%index rkey=%rkey" \
+		"tx confirm" "tx data len=5" "rx data len=5" "close"
+	ended
 }
 
 client() {
@@ -91,4 +115,6 @@ client() {
 		await "up.$how" 30
 		pup "$how: puppet as client" < <(silent $how)
 	done
+	await up.declined 30
+	pup "declined: puppet as client" < <(declined)
 }

@@ -485,6 +485,14 @@ bool mod_delayed_work(struct workqueue_struct *wq, struct delayed_work *dw,
 	return was;
 }
 
+bool queue_delayed_work(struct workqueue_struct *wq, struct delayed_work *dw,
+			unsigned long delay)
+{
+	point();
+	return !dw->work.pending && !dw->timer.pending &&
+	       !mod_delayed_work(wq, dw, delay);
+}
+
 bool cancel_delayed_work(struct delayed_work *dw)
 {
 	point();

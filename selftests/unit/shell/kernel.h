@@ -438,6 +438,8 @@ void delayed_work_timer(struct timer_list *timer);
 bool queue_work(struct workqueue_struct *wq, struct work_struct *work);
 bool mod_delayed_work(struct workqueue_struct *wq, struct delayed_work *dw,
 		      unsigned long delay);
+bool queue_delayed_work(struct workqueue_struct *wq, struct delayed_work *dw,
+			unsigned long delay);
 bool cancel_delayed_work(struct delayed_work *dw);
 bool cancel_work_sync(struct work_struct *work);
 bool mod_timer(struct timer_list *timer, unsigned long expires);
