@@ -3,10 +3,11 @@
 #
 # Two cards on each host: a link group gets a second, symmetric link, connections are
 # spread over both, and later RMBs are announced for both (RFC 7609 2.2, 3.5.5). Each host
-# knows the user ID that the other one has given each link. When a group may have no more
+# knows the user ID that the other one has given each link. A connection between the addresses
+# of the second cards is one of the same hosts and joins the group. When a group may have no more
 # RMBs, a parallel group begins, which gets a second link as well.
 #
-# covers: CLC-67 LLC-19 LLC-20
+# covers: CLC-67 CLC-70 LLC-19 LLC-20
 # nics: 2/2
 # timeout: 60
 # tags: lgr links
@@ -47,8 +48,9 @@ server() {
 	"$SMCCTL" link
 	ids user-id peer-user-id > "$CASEDIR/ids"
 	mark two
+	app "server: second cards" limit:20 socket listen:5002 mark:up2 accept:0 recv:5 send:5 recv:1=eof close
 	check "server" wait "$BG"
-	smc_was "server" 40 40
+	smc_was "server" 41 41
 	# four elements of this size in an RMB
 	fast rmem=65536 max_rmbs_per_lgr=1
 	check "server: no group is left" eventually 10 no_group
@@ -57,7 +59,7 @@ server() {
 }
 
 client() {
-	local i open=() end=()
+	local i stress open=() end=()
 	fast max_links=2 t_lgr_idle=500
 	await ready
 	smc_reset
@@ -66,9 +68,16 @@ client() {
 	await two
 	check "both are active" eventually 10 active
 	eq "user IDs of each link" "$(ids peer-user-id user-id)" "$(<"$CASEDIR/ids")"
-	check "client" wait "$BG"
+	stress=$BG
+	await up2
+	bg "$PROG/sockcmd" limit:20 socket "bind:$(me 1):0" "connect:$(peer 1):5002" send:5 recv:5 mark:joined await:counted close
+	await joined
+	eq "a connection between the second cards is in the group" "$(per_group)" "[2]"
+	mark counted
+	check "client: second cards" wait "$BG"
+	check "client" wait "$stress"
 	"$SMCCTL" link
-	smc_was "client" 40 40
+	smc_was "client" 41 41
 	check "client: no group is left" eventually 10 no_group
 	await up
 	for i in {1..6}; do open+=("slot:$i" socket "connect:$PEER:5001" send:5 recv:5); end+=("slot:$i" close); done
