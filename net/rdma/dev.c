@@ -22,7 +22,7 @@ const struct smcr_dev_ops *smcr_dev_owner_ops __ro_after_init;
 
 static DEFINE_MUTEX(smcr_dev_mutex);	/* for writers of smcr_devs, dumps */
 LIST_HEAD(smcr_devs);			/* smcr_dev.node; RCU readers */
-static atomic_t dev_ids;
+static unsigned int dev_ids;	/* the last one; smcr_dev_mutex */
 
 static atomic_t smcr_instances;	/* begins at random when the module is loaded */
 static u64 smcr_spare_mac;		/* random, set once at module load */
@@ -392,7 +392,6 @@ static struct smcr_dev *dev_alloc(struct ib_device *ibdev)
 	if (!dev)
 		return NULL;
 	dev->ibdev = ibdev;
-	dev->id = atomic_inc_return(&dev_ids);
 	spin_lock_init(&dev->name_lock);
 	dev_take_name(dev);
 	refcount_set(&dev->refs, 1);
@@ -426,6 +425,7 @@ static int smcr_dev_add(struct ib_device *ibdev)
 	ib_set_client_data(ibdev, &smcr_ib_client, dev);
 
 	mutex_lock(&smcr_dev_mutex);
+	dev->id = ++dev_ids;	/* dev_next() needs the order of the list */
 	list_add_tail_rcu(&dev->node, &smcr_devs);
 	mutex_unlock(&smcr_dev_mutex);
 	smcr_dev_owner_ops->arrived();

@@ -7,7 +7,7 @@
 # of the second cards is one of the same hosts and joins the group. When a group may have no more
 # RMBs, a parallel group begins, which gets a second link as well.
 #
-# covers: CLC-67 CLC-70 LLC-19 LLC-20
+# covers: CLC-67 CLC-70 LLC-19 LLC-20 MISC-15
 # nics: 2/2
 # timeout: 60
 # tags: lgr links
