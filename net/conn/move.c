@@ -246,7 +246,7 @@ static void move_lend(struct smcr_link *link, struct smcr_buf *buf)
 	if (!buf)
 		return;
 	smcr_buf_pin(buf, 0, buf->size);
-	smcr_link_reclaim_buf(link, buf);
+	smcr_link_lend_buf(link, buf);
 }
 
 /**

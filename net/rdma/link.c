@@ -280,26 +280,34 @@ void smcr_link_put(struct smcr_link *link)
 }
 
 /**
- * smcr_link_reclaim_buf() - keep a send buffer until the QP is destroyed
+ * smcr_link_lend_buf() - keep a send buffer until the QP is destroyed
+ * @link: link; the caller has a reference
+ * @buf: buffer, mapped for the device of the link only
+ *
+ * Context: any.
+ */
+void smcr_link_lend_buf(struct smcr_link *link, struct smcr_buf *buf)
+{
+	spin_lock_bh(&link->lock);
+	buf->reclaim_next = link->reclaim;
+	link->reclaim = buf;
+	spin_unlock_bh(&link->lock);
+}
+
+/**
+ * smcr_link_reclaim_buf() - smcr_link_lend_buf() for a connection that has ended, and count
  * @link: link; the caller has a reference
  * @buf: buffer or NULL, mapped for the device of the link only
  *
  * Context: any.
- * Return: number of buffers on the reclaim list.
+ * Return: number of buffers that this function has put on the reclaim list.
  */
 unsigned int smcr_link_reclaim_buf(struct smcr_link *link, struct smcr_buf *buf)
 {
-	unsigned int n;
-
-	spin_lock_bh(&link->lock);
-	if (buf) {
-		buf->reclaim_next = link->reclaim;
-		link->reclaim = buf;
-		link->n_reclaim++;
-	}
-	n = link->n_reclaim;
-	spin_unlock_bh(&link->lock);
-	return n;
+	if (!buf)
+		return atomic_read(&link->n_reclaim);
+	smcr_link_lend_buf(link, buf);
+	return atomic_inc_return(&link->n_reclaim);
 }
 
 /**

@@ -212,7 +212,7 @@ struct smcr_link_params {
  *	@lock
  * @turn: entry that was taken off @waiters and posts next, or NULL; @lock
  * @reclaim: buffers that a WRITE may still read: smcr_link_reclaim_buf(); @lock
- * @n_reclaim: number of buffers in @reclaim; @lock
+ * @n_reclaim: number of buffers in @reclaim that smcr_link_reclaim_buf() has put there
  * @n_pend: signalled WRs outstanding; smcr_link_stop() waits for them
  * @last_tx: jiffies of the last completion, or of the last post of a signalled
  *	WR while no other was outstanding; racy by design
@@ -291,7 +291,7 @@ struct smcr_link {
 	struct list_head waiters;
 	const struct list_head *turn;
 	struct smcr_buf *reclaim;
-	unsigned int n_reclaim;
+	atomic_t n_reclaim;
 	atomic_t n_pend;
 	unsigned long last_tx;
 	u64 tx_writes, tx_bytes, tx_sends;
@@ -318,6 +318,7 @@ void smcr_link_hold(struct smcr_link *link);
 void smcr_link_put(struct smcr_link *link);
 void smcr_link_attach(struct smcr_link *link);
 void smcr_link_detach(struct smcr_link *link);
+void smcr_link_lend_buf(struct smcr_link *link, struct smcr_buf *buf);
 unsigned int smcr_link_reclaim_buf(struct smcr_link *link, struct smcr_buf *buf);
 struct ib_qp *smcr_link_probe_qp(struct smcr_link *link);
 void smcr_link_probe_end(struct ib_qp *qp);
