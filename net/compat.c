@@ -22,8 +22,8 @@ smcr_compat_register_net_sysctl(struct net *net, const char *path,
 }
 
 /*
- * Up to 6.17 the lookups take the hash table, of which a namespace may have one
- * of its own since 6.1.
+ * Up to 6.17 the lookups have the hash table as a parameter. Since 6.1 a
+ * namespace may have a hash table of its own.
  */
 #ifdef HAVE_INET_LOOKUP_HASHINFO
 #define smcr_lookup(fn, net, ...) \

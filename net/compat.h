@@ -4,10 +4,10 @@
  *
  * Included in front of every file by Kbuild (-include). The code is written for
  * the newest API, which this file provides on older kernels. Only this file and
- * compat.c may use HAVE_*. These come from net/gen/features.h, which is
- * included before this file and which Kbuild makes by compiling the probes in
- * scripts/kfeat with the kernel's own flags. Kernel versions are not used,
- * because distributions backport.
+ * compat.c may use HAVE_*. These macros are defined in net/gen/features.h,
+ * which is included before this file. Kbuild makes it by compiling the probes
+ * in scripts/kfeat with the kernel's own flags. Kernel versions are not
+ * compared, because distributions backport API changes.
  *
  * Every entry names the release that brought the new API: when that release is
  * the oldest supported one, the entry can be removed.
@@ -28,7 +28,8 @@ struct socket;
 /*
  * 6.19: address arguments of proto_ops.bind, .connect, kernel_bind() and
  * kernel_connect() point to struct sockaddr_unsized. The last line declares the
- * structure that the macro names; prototypes with pointers to it need no more.
+ * structure that the macro names. That is enough for prototypes with pointers
+ * to it.
  */
 #ifdef HAVE_SOCKADDR_UNSIZED
 #define SMCR_SOCKADDR	struct sockaddr_unsized
@@ -67,8 +68,8 @@ smcr_compat_register_net_sysctl(struct net *net, const char *path,
 				struct ctl_table *table, size_t n);
 
 /*
- * 6.18: the lookups take the hash table from the namespace themselves.
- * Addresses as in a received packet: @saddr and @sport are the peer's.
+ * 6.18: the lookups find the hash table by the namespace. The addresses are as
+ * in a received packet: @saddr and @sport are the peer's.
  */
 struct sock *smcr_compat_inet_lookup(struct net *net, __be32 saddr,
 				     __be16 sport, __be32 daddr, u16 dport,
@@ -80,9 +81,9 @@ struct sock *smcr_compat_inet6_lookup(struct net *net,
 				      int dif, int sdif);
 
 /*
- * 6.6: a socket can have SOL_SOCKET options passed to proto_ops.setsockopt. In
- * older kernels core code applies them to struct sock without a call: see
- * smcr_sockopt_push().
+ * 6.6: with a flag of the socket, SOL_SOCKET options are passed to
+ * proto_ops.setsockopt. Core code of older kernels applies these options to
+ * struct sock without calling the module: see smcr_sockopt_push().
  */
 #ifdef HAVE_SOCK_CUSTOM_SOCKOPT
 #define SMCR_CUSTOM_SOCKOPT	1
@@ -95,16 +96,16 @@ struct sock *smcr_compat_inet6_lookup(struct net *net,
 
 /*
  * 6.5: sendfile() and splice() send all pages of a pipe at once. In older
- * kernels they send page by page. Return: true if another page follows the one
+ * kernels they send page by page. Return: true if another page follows the page
  * in @msg.
  */
 bool smcr_compat_page_follows(const struct msghdr *msg);
 
 /*
- * 6.5: proto_ops.splice_eof. Core code calls it when a file is shorter than
- * sendfile() was asked for, so that data sent with MSG_MORE are not held back.
- * SMCR_SPLICE_EOF: the operation exists. The function below calls the operation
- * of @sock.
+ * 6.5: proto_ops.splice_eof. If a file is shorter than the length passed to
+ * sendfile(), core code calls this operation at its end. Data sent with
+ * MSG_MORE are then not held back any longer. SMCR_SPLICE_EOF: the operation
+ * exists. The function below calls the operation of @sock.
  */
 #ifdef HAVE_SPLICE_EOF
 #define SMCR_SPLICE_EOF	1

@@ -39,7 +39,7 @@ static int __init smcr_init(void)
 	rc = smcr_nl_init();
 	if (rc)
 		goto err_dev;
-	/* last: from here on there can be sockets */
+	/* last, because sockets can be created from here on */
 	rc = smcr_af_init();
 	if (rc == -EEXIST)
 		pr_err("address family AF_SMC is already in use; unload the in-tree smc module first\n");
@@ -72,7 +72,7 @@ static void __exit smcr_exit(void)
 	smcr_dev_exit();
 	smcr_pernet_exit();
 	smcr_tcpopt_exit();
-	/* wait for work that the calls above have queued, then RCU callbacks */
+	/* wait for works that these calls have queued, then for RCU callbacks */
 	smcr_wq_exit();
 	rcu_barrier();
 }

@@ -20,8 +20,8 @@ static const struct smcr_knobs smcr_knobs_default = {
 
 /*
  * By default the buffers of all namespaces together may take a quarter of the
- * host's memory, and those of one namespace other than the initial one may take
- * a quarter of that.
+ * host's memory. The buffers of one namespace may take a quarter of this
+ * quarter, except in the initial namespace.
  */
 #define SMCR_MEM_SHARE	4
 #define SMCR_MEM_MIN	1024		/* KiB; least default of both knobs */
@@ -75,18 +75,21 @@ err_stats:
 	return rc;
 }
 
-/* An RCU grace period passes between this and net_exit() */
+/* An RCU grace period passes between this function and net_exit() */
 static void __net_exit net_pre_exit(struct net *net)
 {
 	smcr_tcpopt_net_exit(net);
-	/* before any .exit: there the removal of devices waits for groups */
+	/*
+	 * before the .exit functions of all subsystems: one that removes
+	 * devices waits for the end of their link groups
+	 */
 	smcr_lgr_kill_net_start(smcr_net(net));
 }
 
 /*
  * No socket is left: each has a reference on its namespace and on the module.
  * Link groups without a connection may be left, with queued work. They use
- * counters and knobs, so they have to end first.
+ * counters and knobs, so they have to end before these are freed.
  */
 static void __net_exit net_exit(struct net *net)
 {

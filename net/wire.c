@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The wiring: tables of the functions that each floor calls in those above it.
- * A floor is a folder of net/ (base/base.h). A table is declared on the lower
- * floor; there is no other call upwards.
+ * A floor is a folder of net/ (base/base.h). A table is declared on the floor
+ * that calls its functions. A higher floor is called in no other way.
  */
 #include "rdma/dev.h"
 #include "rdma/link.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Common declarations of the kernel shell: structures of all floors,
- * workqueues. Included first by every shell header.
+ * workqueues.
  *
  * The kernel shell is all of net/ but net/core/. The floors are the folders of
  * net/; a floor calls a higher one only through tables (wire.c).
@@ -39,22 +39,23 @@ struct smcr_sock;
  */
 extern struct workqueue_struct *smcr_hs_wq;
 extern struct workqueue_struct *smcr_srv_wq;
-/* Work on RMBs, which waits for the peer's answers; at most one for a group */
+/* Work on RMBs, one for each group at most; it waits for replies of the peer */
 extern struct workqueue_struct *smcr_rmb_wq;
 /*
- * Work that takes the lock of an application's socket, or of its inner socket:
- * a thread that holds it may be in a page fault, for as long as user space
- * likes (userfaultfd, FUSE).
+ * Work that takes the lock of an application's socket, or of its inner socket.
+ * A thread that holds such a lock may be in a page fault, and user space may
+ * delay the page without limit (userfaultfd, FUSE).
  */
 extern struct workqueue_struct *smcr_sock_wq;
 /*
- * Short work: LLC, timers. Nothing on it waits for a peer or for user memory.
+ * Short work: LLC, timers. Nothing on this queue waits for a peer or for user
+ * memory.
  */
 extern struct workqueue_struct *smcr_wq;
 /*
  * Creation, activation and stop of links, and the end of link groups. A work
- * takes as long as verbs, or the flush of a queue pair, take on the device.
- * Nothing on it waits for a peer.
+ * lasts as long as the device needs for verbs, or for the flush of a queue
+ * pair. Nothing on this queue waits for a peer.
  */
 extern struct workqueue_struct *smcr_end_wq;
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Index of objects of one kind by a number that only grows, for netlink dumps.
- * A dump continues behind the last number that it has reported, in O(log n),
- * whatever was added or removed meanwhile. The owner's lock guards an index.
+ * A dump in several parts continues behind the last number that it has
+ * reported. It finds that place in O(log n), even if objects were added or
+ * removed between the parts. A lock of the owner guards the index.
  */
 #ifndef _SMCR_IDS_H
 #define _SMCR_IDS_H
@@ -17,7 +18,7 @@ struct smcr_ids {
 };
 
 struct smcr_id {
-	struct rb_node rb;	/* cleared while the object is not listed */
+	struct rb_node rb;	/* cleared while the object is in no index */
 	u64 id;
 };
 
@@ -42,8 +43,8 @@ static inline void smcr_ids_add(struct smcr_ids *ids, struct smcr_id *node)
 }
 
 /*
- * Has no effect on an object that is not in the index. One that may be passed
- * here without having been added needs RB_CLEAR_NODE() before.
+ * Remove an object. Nothing happens if it is not in the index. If it was
+ * perhaps never added, RB_CLEAR_NODE() has to be called for it first.
  */
 static inline void smcr_ids_del(struct smcr_ids *ids, struct smcr_id *node)
 {

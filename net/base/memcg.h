@@ -22,7 +22,7 @@ static inline struct mem_cgroup *smcr_sk_memcg(const struct sock *sk)
 #endif
 }
 
-/* The caller has a reference already; mem_cgroup_put() puts the new one */
+/* Take a reference besides that of the caller; mem_cgroup_put() puts it */
 static inline struct mem_cgroup *smcr_memcg_get(struct mem_cgroup *memcg)
 {
 #ifdef CONFIG_MEMCG
@@ -35,8 +35,8 @@ static inline struct mem_cgroup *smcr_memcg_get(struct mem_cgroup *memcg)
 /*
  * Replace the cgroup that sk_alloc() has taken for @child (in a worker: the
  * root cgroup) by that of @lsk. The cgroup decides which BPF programs run for
- * setsockopt() and getsockopt(). Does what cgroup_sk_clone() does, which is not
- * exported.
+ * setsockopt() and getsockopt(). The references are taken here as in
+ * cgroup_sk_clone(), which is not exported.
  */
 static inline void smcr_sk_cgrp_data_inherit(struct sock *child, struct sock *lsk)
 {

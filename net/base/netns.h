@@ -19,19 +19,19 @@ struct smcr_net {
 	struct net *net;		/* immutable */
 	u16 instance;			/* in the peer ID; immutable */
 	struct smcr_knobs knobs;
-	unsigned long *excluded_ports;	/* SMCR_PORTS bits; only the sysctl writes */
+	unsigned long *excluded_ports;	/* SMCR_PORTS bits; the sysctl alone writes */
 	struct smcr_stats __percpu *stats;
 	struct ctl_table_header *sysctl_hdr;
 	bool tcpopt_hooked;		/* tcpopt_native.c; smcr_tcpopt_mutex */
 
-	/* BH; guards the four members below */
+	/* taken with BH off; guards the four members below */
 	spinlock_t sk_lock ____cacheline_aligned_in_smp;
 	struct smcr_ids socks;		/* smcr_sock.net_node */
-	unsigned int n_socks;		/* not closed by applications yet */
+	unsigned int n_socks;		/* not closed by the application yet */
 	struct list_head orphans;	/* smcr_conn.end.orphan, the oldest first */
 	unsigned int n_orphans;
 
-	/* BH; guards lgr_list and membership in it */
+	/* taken with BH off; guards lgr_list and membership in it */
 	spinlock_t lgr_lock ____cacheline_aligned_in_smp;
 	struct list_head lgr_list;	/* smcr_lgr.net.node */
 	struct smcr_ids lgrs;		/* the same by number: smcr_lgr.net.id; lgr_lock */
@@ -41,14 +41,14 @@ struct smcr_net {
 	unsigned int lgr_count;		/* groups not freed yet; lgr_lock */
 	wait_queue_head_t lgr_wait;	/* woken when lgr_count becomes 0 */
 
-	/* written with each handshake and buffer, without a lock */
+	/* counters, changed with each handshake or buffer, without a lock */
 	atomic_t n_handshakes ____cacheline_aligned_in_smp;	/* handshakes under way */
-	atomic_t n_first;		/* of these: may form a group (server) */
+	atomic_t n_first;		/* of these, servers' that may form groups */
 	atomic_long_t mem;		/* bytes of buffers; buf.c */
 	int mem_cap;			/* KiB, maximum of max_mem; immutable */
 };
 
-/* Maximum KiB of buffers in all namespaces; knob of init_net only. READ_ONCE */
+/* Maximum KiB of all namespaces' buffers; knob of init_net only. READ_ONCE */
 extern int smcr_max_mem_host;
 
 /* A timer knob in jiffies */
@@ -67,7 +67,7 @@ static inline bool smcr_policy_allows(const struct smcr_net *sn, u16 port)
 {
 	if (!READ_ONCE(sn->knobs.enabled))
 		return false;
-	/* sysctl copies whole words, so the bit is the old or the new one */
+	/* the sysctl writes whole words, so the bit is the old or the new one */
 	return !data_race(test_bit(port, sn->excluded_ports));
 }
 

@@ -3,14 +3,15 @@
  * Latches and random delays for tests, by the module parameters "race" and
  * "race_seed". A latch is a named place in the code where threads wait as long
  * as the latch is closed. Writing NAME to "race" closes a latch for the threads
- * that work for the writer's network namespace, -NAME opens it. Reading lists
- * the latches of the reader's namespace, each with the number of threads that
- * wait there.
+ * that work for the writer's network namespace, writing -NAME opens it. Reading
+ * "race" lists the latches of the reader's namespace, each with the number of
+ * threads that wait there.
  *
  * If "race_seed" is not 0, threads are also delayed in one of eight passes
  * through such a place, whether or not its latch is closed. The seed, the place
  * and the number of passes so far decide which passes are delayed, and for how
- * long, so that a simulation in virtual time repeats with the same seed.
+ * long. So a simulation in virtual time runs the same way again with the same
+ * seed.
  */
 #include <linux/atomic.h>
 #include <linux/delay.h>
@@ -38,10 +39,10 @@
 
 /**
  * struct latch - one place where threads wait
- * @net: namespace of the writer, compared only; latch_lock
+ * @net: namespace of the writer, never dereferenced; latch_lock
  * @name: name of the place; latch_lock
  * @closed: threads wait; latch_lock, READ_ONCE() by those that wait
- * @held: number of threads that wait; the entry is in use until it is 0;
+ * @held: number of threads that wait; the entry is not reused before it is 0;
  *	latch_lock
  */
 struct latch {
@@ -51,12 +52,12 @@ struct latch {
 	unsigned int held;
 };
 
-static DEFINE_SPINLOCK(latch_lock);	/* irqs off: any context passes a latch */
+static DEFINE_SPINLOCK(latch_lock);	/* irqs off: a latch can be in any context */
 static struct latch latches[LATCHES];
 static unsigned int n_closed;		/* latch_lock; READ_ONCE() without it */
 static DECLARE_WAIT_QUEUE_HEAD(latch_wait);
 
-/* @net NULL: a latch of any namespace, for a thread that works for none */
+/* @net NULL: any latch of that name, for a thread that works for no namespace */
 static struct latch *latch_find(const struct net *net, const char *name)
 {
 	int i;
@@ -70,7 +71,7 @@ static struct latch *latch_find(const struct net *net, const char *name)
 	return NULL;
 }
 
-/* The latch to wait at, or NULL; @alone: NULL also if another thread waits */
+/* The latch to wait at, or NULL; @alone: NULL also if another thread waits there */
 static struct latch *latch_enter(const struct net *net, const char *name,
 				 bool alone)
 {
@@ -143,11 +144,11 @@ void smcr_race(const struct net *net, const char *name)
  * @net: namespace that the thread works for, or NULL
  * @name: name of the latch
  *
- * Like smcr_race() where the thread can sleep. Elsewhere the thread spins for 5
- * s at most, only one thread spins at each latch, and another processor has to
- * open the latch.
+ * If the thread can sleep, this function is smcr_race(). Otherwise the thread
+ * spins, 5 s at most, until another processor opens the latch. Only one thread
+ * spins at each latch.
  *
- * Context: any; a caller with locks has bottom halves off.
+ * Context: any; a caller that holds spinlocks has bottom halves off.
  */
 void smcr_race_atomic(const struct net *net, const char *name)
 {

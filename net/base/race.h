@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Delay points: latches (race.c) where threads may race, by which a test
- * decides which thread goes first. Without SMCR_RACE they are compiled to
- * nothing.
+ * Delay points: latches (race.c) at places where threads may race. With a latch
+ * a test decides which thread goes first. Without SMCR_RACE these functions are
+ * empty.
  */
 #ifndef _SMCR_RACE_H
 #define _SMCR_RACE_H
@@ -13,7 +13,7 @@
 struct net;
 
 #ifdef SMCR_RACE
-/* Warns if two threads are between smcr_race_begin() and smcr_race_end() */
+/* Warn if two threads are between these two functions at once */
 static inline void smcr_race_begin(unsigned int bit, unsigned long *word)
 {
 	WARN_ON_ONCE(test_and_set_bit(bit, word));

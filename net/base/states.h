@@ -8,7 +8,7 @@
 
 /* Mode of a socket: X(NAME, name in netlink, "name in traces") */
 #define SMCR_MODES(X) \
-	/* nothing decided yet (also: bound) */ \
+	/* not connected, not listening; bound or not */ \
 	X(INIT,		INIT,		"init") \
 	/* inner socket listens */ \
 	X(LISTEN,	LISTEN,		"listen") \
@@ -44,7 +44,7 @@ enum smcr_lgr_st {
 };
 
 /*
- * Own record of the QP's state, which is never queried from the device:
+ * State of a link's QP as the link records it; the device is never queried:
  *
  *	X(NAME, name in netlink, "name in traces")
  */

@@ -61,7 +61,8 @@ void smcr_report_reason(struct smcr_net *sn, enum smcr_reason why, u32 lgr_id, u
  * @sn: namespace
  * @out: sums
  *
- * Other CPUs go on counting: the sums are for people, no code depends on them.
+ * Other CPUs go on counting during the call, so the sums are not a snapshot.
+ * They are for display only: no code depends on them.
  *
  * Context: process; @out is too large for the stack.
  */

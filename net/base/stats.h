@@ -13,7 +13,7 @@
  * Append only: the numbers are part of the netlink interface.
  *
  * Adding one: a row here, smcr_count() where it happens, scripts/docs-tables for
- * counters.rst (which has a paragraph for each prefix), a test that sees it count.
+ * counters.rst (which has a paragraph for each prefix), a test that checks it.
  * test_lib.py fails for a counter that nothing counts.
  */
 #define SMCR_COUNTERS(X) \

@@ -6,7 +6,7 @@
 #include <linux/sock_diag.h>
 #include "base/base.h"
 
-/* The socket's number in netlink and SO_COOKIE; created at the first use */
+/* Number of the socket in netlink and SO_COOKIE; the first use creates it */
 static u64 smcr_sock_cookie(const struct sock *sk)
 {
 	u32 cookie[2];

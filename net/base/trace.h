@@ -21,10 +21,10 @@
 #include "base/stats.h"
 
 /*
- * Words for numbers, by the lists beside the enums. SMCR_TR() is used twice:
- * for TRACE_DEFINE_ENUM, which exports the values of the enumerators to readers
- * in user space, then for the tables of __print_symbolic(). Each table ends
- * with an entry without a comma, for a value that does not occur.
+ * Words for numbers, by the lists beside the enums. SMCR_TR() is defined twice:
+ * first for TRACE_DEFINE_ENUM, which exports the values of the enumerators to
+ * readers in user space, then for the tables of __print_symbolic(). Each table
+ * ends with an entry without a comma, for a value that does not occur.
  */
 #define SMCR_TR_CONN_ST(name, word)	SMCR_TR(SMCR_CONN_ST_##name, word)
 #define SMCR_TR_CONN_EV(name, word)	SMCR_TR(SMCR_CONN_EV_##name, word)
@@ -76,10 +76,10 @@ SMCR_CDC_CFLAGS(SMCR_TR_CDC)
 #define smcr_tr_cflags(v) \
 	__print_flags(v, "", SMCR_CDC_CFLAGS(SMCR_TR_CDC) SMCR_TR_LAST_FLAG)
 
-/* Bytes for the longest reason, and some more; a longer word is cut */
+/* Bytes for a word such as a reason; a longer one is cut */
 #define SMCR_TR_WORD	24
 
-/* smcr_report_reason() has counted a reason; lgr_id, token: 0 if of none */
+/* smcr_report_reason() has counted a reason; lgr_id, token: 0 = none */
 TRACE_EVENT(smcr_reason,
 	    TP_PROTO(enum smcr_reason why, u32 lgr_id, u32 token),
 	    TP_ARGS(why, lgr_id, token),
@@ -172,7 +172,7 @@ TRACE_EVENT(smcr_llc,
 		      __entry->reply ? " reply" : "")
 );
 
-/* CDC message; token is the one in the message, the receiver's */
+/* CDC message; token: the receiver's alert token, which is in the message */
 TRACE_EVENT(smcr_cdc,
 	    TP_PROTO(bool tx, u32 token, const struct smcr_cdc *cdc),
 	    TP_ARGS(tx, token, cdc),

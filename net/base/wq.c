@@ -6,8 +6,8 @@
 #include "base/base.h"
 
 /*
- * max_active of the queues whose works may sleep long. What these works can
- * wait for, and how long, is listed in Documentation/architecture.rst.
+ * max_active of queues whose works may sleep for a long time. For each queue,
+ * Documentation/architecture.rst lists what its works wait for, and how long.
  */
 #define SMCR_ACTIVE	512
 
@@ -28,15 +28,15 @@ static void wq_destroy(struct workqueue_struct **wq)
 /**
  * smcr_wq_exit() - drain and destroy the workqueues
  *
- * Some queues may be missing, after a failure of smcr_wq_init(). Only works on
- * these queues may still queue works.
+ * Some queues are missing if smcr_wq_init() has failed. During the call, only
+ * works on these queues may queue further works.
  * Context: process, sleeps.
  */
 void smcr_wq_exit(void)
 {
 	/*
-	 * smcr_wq and smcr_end_wq come last: works of the other four queues may
-	 * still add works to them, and those of smcr_wq to smcr_end_wq.
+	 * smcr_wq and smcr_end_wq come last, because works on the other four
+	 * queues may add works to them, and works on smcr_wq to smcr_end_wq.
 	 */
 	wq_destroy(&smcr_hs_wq);
 	wq_destroy(&smcr_srv_wq);
@@ -54,9 +54,9 @@ void smcr_wq_exit(void)
  *
  * cancel_delayed_work_sync() forbids queueing while it waits (since 6.10). In
  * that time mod_delayed_work() returns false although it has not queued the
- * work, and the reference of its caller would be lost. So this function allows
- * that the work is queued meanwhile, for example by itself, and cancels it
- * again.
+ * work, and the reference of its caller would be lost. So this function does
+ * not forbid queueing. If the work is queued again during the call, for example
+ * by itself, it is canceled again.
  *
  * Context: process, sleeps.
  * Return: number of references that the caller has to put.
@@ -78,10 +78,10 @@ unsigned int smcr_work_end(struct delayed_work *work)
  * smcr_wq_init() - make the workqueues
  *
  * All are unbound: their works sleep in verbs, in TCP and in waits, and none
- * has data warm in the cache of the CPU that queued it. WQ_MEM_RECLAIM would
- * promise that the works need no memory to go on, but works that set up and
- * tear down QPs do; and it forbids to wait for works on queues without the
- * flag.
+ * has data warm in the cache of the CPU that queued it. No queue has
+ * WQ_MEM_RECLAIM: works on such a queue must need no memory to go on, but works
+ * that set up or tear down QPs do. Nor may works on such a queue wait for works
+ * on queues without the flag.
  *
  * Context: process, sleeps.
  * Return: 0 or -ENOMEM.

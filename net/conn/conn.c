@@ -33,7 +33,7 @@ void smcr_conn_start_timer(struct smcr_conn *conn, bool abort)
 	conn->end.due = jiffies + msecs_to_jiffies(ms);
 	sock_hold(sk);
 	if (mod_delayed_work(smcr_wq, &conn->end.timer, msecs_to_jiffies(ms)))
-		sock_put(sk);	/* the timer was armed, and had its reference */
+		sock_put(sk);	/* the timer was armed, and has a reference already */
 }
 
 void smcr_conn_stop_timer(struct smcr_conn *conn)
@@ -43,8 +43,8 @@ void smcr_conn_stop_timer(struct smcr_conn *conn)
 }
 
 /*
- * Drop unread data; the next CDC gives their room to the peer. conn->lock held. A reader
- * that is copying checks rx.purged.
+ * Drop unread data. The next CDC announces their room to the peer. conn->lock held. A
+ * reader that is copying them finds rx.purged set, and does not return them.
  */
 void smcr_conn_purge_rx(struct smcr_conn *conn)
 {
@@ -74,7 +74,7 @@ void smcr_conn_rest_read(struct smcr_conn *conn)
 		smcr_conn_queue_work(conn);
 }
 
-/* May FIN come on TCP by now? Yes after the peer's D, too: it may half-close TCP then */
+/* Is a FIN on TCP regular by now? It is after the peer's D, too: the peer may half-close TCP */
 bool smcr_conn_ended(const struct smcr_conn *conn)
 {
 	return conn->fsm.rx_done || conn->fsm.rx_closed ||
@@ -115,7 +115,7 @@ struct smcr_link *smcr_conn_set_link(struct smcr_conn *conn,
 	lockdep_assert_held(&conn->lock);
 	if (link)
 		smcr_link_attach(link);
-	WRITE_ONCE(conn->link, link);	/* others compare it without the lock */
+	WRITE_ONCE(conn->link, link);	/* it is compared without the lock elsewhere */
 	return old;
 }
 
@@ -139,9 +139,9 @@ int smcr_conn_resolve_rtoken(struct smcr_conn *conn, const struct smcr_link *lin
 }
 
 /*
- * May packets still arrive that the peer has sent before its last move? Yes, until the
- * time SMCR_HELD_UP has passed since that move, or until all links except the one that the
- * peer has moved to have stopped: any other may be the one that it has left.
+ * May packets still arrive that the peer has sent before its last move? They may during
+ * SMCR_HELD_UP after that move. But when all links except the one that the peer has moved to
+ * have stopped, no such packets arrive any more: the peer has left one of these links.
  */
 static bool conn_may_come(struct smcr_conn *conn)
 {
@@ -184,7 +184,7 @@ void smcr_conn_work(struct work_struct *work)
 	spin_unlock_bh(&conn->lock);
 
 	/*
-	 * FIN and RELEASE have to follow our C, which may still be in line for the
+	 * FIN and RELEASE have to follow our C, which may still wait for room in the
 	 * send queue (CONN-03). The last completion queues this work again.
 	 */
 	if (idle && test_and_clear_bit(SMCR_CONN_TODO_FIN, &conn->end.todo))

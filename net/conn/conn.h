@@ -3,20 +3,21 @@
  * Connections: the SMC-R half of a socket.
  *
  * A connection is part of its socket (struct smcr_sock) and shares its
- * reference count. It is alive from smcr_conn_open() until the close machine
- * releases it; conn->lgr is non-NULL just as long.
+ * reference count. It exists from smcr_conn_open() until it is released, and
+ * conn->lgr is not NULL during that time.
  *
  * Words of the files in this directory:
- * - A CDC or a flag is owed when it is due, and not posted yet. The flags of CDC are B,
- *   P, U, R, F, D, C and A (RFC 7609 A.4).
+ * - A CDC or a flag is owed if it is due to the peer and not posted yet. The flags of CDC
+ *   are B, P, U, R, F, D, C and A (RFC 7609 A.4).
  * - T_CLOSE and T_ABORT are timers that the close machine (core/close.h) starts, with
  *   the times net.smcr.t_close and net.smcr.t_abort.
- * - A link carries if connections may send over it: smcr_link_carries(). It is silent
- *   if nothing that connections have sent over it is pending, as it was stopped or has
- *   drained: smcr_link_silent().
- * - Send buffers are lent (@lent of struct smcr_conn_snd), and a lost link binds
- *   connections (struct smcr_conn_bound).
+ * - A link carries connections while they may send over it: smcr_link_carries(). A link
+ *   that was stopped or has drained is silent, as no post of a connection is pending
+ *   there: smcr_link_silent().
+ * - Lent send buffers: see @lent of struct smcr_conn_snd. A lost link that binds a
+ *   connection: see struct smcr_conn_bound.
  * - The turn of a handshake is its ownership by the thread that runs it: core/hs_turn.h.
+ * - A lock at the end of a description, behind a semicolon, guards the member or structure.
  */
 #ifndef _SMCR_CONN_H
 #define _SMCR_CONN_H
@@ -37,15 +38,15 @@
 
 /**
  * struct smcr_conn_own - the own element; socket lock, in a handshake its turn
- * @elem: the element; its RMB is NULL once only unread data are kept, see @pin_len
+ * @elem: the element; elem.rmb is NULL while only unread data are kept, see @pin_len
  * @buf: buffer that the element is in
  * @pin_off: offset in @buf of the unread data that smcr_buf_pin() keeps
- * @pin_len: length of these data, 0: none are kept
+ * @pin_len: length of these data; 0: no data are kept
  * @clc_sent: an Accept or Confirm that names the element was sent
  *
- * The receipt of CDC messages reads this structure under conn->lock only. That is safe, as
- * the element is set before the connection can be looked up, and released after conn->lgr
- * was cleared under conn->lock.
+ * The receipt of CDC messages reads this structure under conn->lock only. That is safe: the
+ * element is set before a lookup can find the connection, and it is released after
+ * conn->lgr was cleared under conn->lock.
  */
 struct smcr_conn_own {
 	struct smcr_elem elem;
@@ -66,7 +67,7 @@ struct smcr_conn_relem {
 
 /**
  * struct smcr_conn_ka - keepalive, times in jiffies; lgr->lock
- * @since: begin of mode SMC; not read while @idle is 0
+ * @since: when the socket entered mode SMC; not read while @idle is 0
  * @idle: TCP_KEEPIDLE, 0 = no keepalive
  * @intvl: TCP_KEEPINTVL
  * @cnt: TCP_KEEPCNT
@@ -81,29 +82,29 @@ struct smcr_conn_ka {
 /**
  * struct smcr_conn_rx - the receive side; conn->lock
  * @ring: geometry of the own element
- * @prod: end of the data that the peer has announced and that are synced
- * @cons: end of the data that the application has read; apart from a purge (@purged)
- *	only the reader moves it, and so may read it under the socket lock alone
+ * @prod: end of the data that the peer has announced; they are synced for the CPU
+ * @cons: end of the data that the application has read. Apart from a purge (@purged) only
+ *	the reader moves @cons, so the reader may read it under the socket lock alone
  * @ackable: consumer position for the next CDC: @cons, or the end of urgent bytes after
  *	@cons that the reader will skip
- * @urg: urgent data; urg.state is written before prod.abs: smcr_conn_urgent()
- * @acked: ackable.abs in the last CDC sent
- * @update_at: after the peer's C: jiffies when the next window update is due,
+ * @urg: urgent data; urg.state is written before prod.abs, see smcr_conn_urgent()
+ * @acked: value of ackable.abs when the last CDC was sent
+ * @update_at: jiffies when the next window update after the peer's C is due, see
  *	smcr_rx_peer_closed()
- * @seq: number of the last CDC processed, the RFC's SR
+ * @seq: sequence number of the last CDC processed, the RFC's SR
  * @blocked: the last CDC processed has B
  * @asks: the last CDC processed has R
- * @redo: a CDC with F has come: the peer's producer cursor may be behind @prod
+ * @redo: a CDC with F has come, so the peer's producer cursor may be behind @prod
  * @redo_at: jiffies when the last CDC with F came
  * @redo_num: number of the link that the last CDC with F came on
- * @purged: unread data were dropped; a reader that copies checks it without the lock
- * @lost: a purge dropped unread data, or came before the peer's D or C: the end of data
- *	is not orderly
+ * @purged: unread data were dropped; rx_copy() reads @purged without the lock
+ * @lost: a purge dropped unread data, or came before the peer's D or C, so the end of the
+ *	data is not orderly: rx_ended()
  * @rest: the close machine is in CLOSED, but unread data are left
  * @bytes: bytes received, for display
  */
 struct smcr_conn_rx {
-	struct_group(zero,	/* for each connection of a socket */
+	struct_group(zero,	/* zeroed for each new connection of the socket */
 		struct smcr_pos prod;
 		struct smcr_pos cons;
 		struct smcr_pos ackable;
@@ -125,15 +126,16 @@ struct smcr_conn_rx {
 };
 
 /**
- * struct smcr_cdc_reorder - wait for the CDC that a CDC with F names; conn->lock
- * @wait: the awaited CDC has not come yet; later ones are deferred
+ * struct smcr_cdc_reorder - wait for a CDC that is missing, as a CDC with F shows; conn->lock
+ * @wait: the awaited CDC has not come yet; later CDC messages are deferred
  * @seq: sequence number of the awaited CDC
- * @link_num: number of the link that F came on. F is the peer's first message there, so
- *	the awaited CDC can only come on another link
+ * @link_num: number of the link that F came on. F is the peer's first message on that
+ *	link, so the awaited CDC can only come on another link
  * @until: jiffies when the wait ends at the latest
  * @have: @cdc is valid
  * @cdc: the newest of the deferred CDC messages
- * @timer: next check; a reference on the socket while it runs
+ * @timer: next check whether the awaited CDC may still come; has a reference on the socket
+ *	while it is armed
  */
 struct smcr_cdc_reorder {
 	bool wait;
@@ -147,24 +149,23 @@ struct smcr_cdc_reorder {
 
 /**
  * struct smcr_conn_snd - the send buffer; socket lock
- * @buf: allocated by the first send
- * @old: the buffer that tx_grow() has replaced, until no WRITE reads it
+ * @buf: the buffer, which the first send allocates
+ * @old: the previous buffer, which tx_grow() has replaced; kept until no WRITE reads it
  * @size: bytes of @buf
  * @max: bytes that the buffer may grow to
- * @grow_at: jiffies before which the buffer does not try to grow again, as the last
- *	attempt has failed
+ * @grow_at: jiffies before which tx_grow() makes no attempt, as the last one has failed
  * @in: offset in @buf of the next byte to queue
- * @lent: both buffers are on the reclaim list of a link that the connection has left:
+ * @lent: both buffers are on the reclaim list of a link that the connection has left, see
  *	smcr_conn_leave_link(); conn->lock
- * @old_end: position in the stream: bytes before it are in @old
+ * @old_end: bytes of the stream before this position are in @old
  *
- * Posting reads @buf, @old, @size and @old_end under conn->lock only. So once there is
- * something to post, they change under the socket lock and conn->lock. Both buffers are
- * mapped for the device of conn->link: a move maps them for the new device before it
- * changes the link. If tx_new_buf() allocates a buffer for the old device
- * meanwhile, that buffer is not used. Lent buffers may be freed with the link. Only
- * their pages stay, as the owner of the socket lock may be copying to them; their data
- * are not sent, and no more are queued.
+ * The functions that post read @buf, @old, @size and @old_end under conn->lock only. So
+ * once there is something to post, a change of these members needs the socket lock and
+ * conn->lock. Both buffers are mapped for the device of conn->link: a move maps them for
+ * the new device before it changes the link. If the connection leaves a link while
+ * tx_new_buf() allocates a buffer for that link's device, the buffer is not used.
+ * Lent buffers may be freed with the link. Only their pages stay, as the owner of the
+ * socket lock may be copying to them. Their data are not sent, and no more are queued.
  */
 struct smcr_conn_snd {
 	struct smcr_buf *buf;
@@ -179,42 +180,42 @@ struct smcr_conn_snd {
 
 /**
  * struct smcr_conn_tx - what is sent; conn->lock
- * @acked: position of the last send completion: no WRITE reads bytes before it
+ * @acked: position that the last send completion covers: no WRITE reads bytes before it
  * @queued: bytes put into the send buffer so far; grows only under the socket lock and
  *	conn->lock
- * @done: bytes whose write completed, or that the peer has read
+ * @done: bytes whose WRITE has completed, or that the peer has read
  * @src: offset in snd.buf of the next unsent byte
  * @ring: geometry of the peer's element
- * @prod: end of what was written to the peer's element; .abs = bytes sent
+ * @prod: end of what was written to the peer's element; prod.abs = bytes sent
  * @cons: consumer position that the peer has announced
  * @urg: urgent data
  * @signalled: prod.abs of the last signalled post
  * @token: the peer's alert token
  * @rkey: RKey of the peer's RMB on conn->link: smcr_conn_resolve_rtoken()
  * @va: address of the peer's element on conn->link; ring.base is not added
- * @seq: number of the last CDC sent
- * @pends: signalled posts that are pending
+ * @seq: sequence number of the last CDC sent
+ * @pends: number of pending signalled posts
  * @blocked: B in the last CDC sent
  * @ctrl: a CDC is owed, even if there are no data to send with it
- * @dead: SMCR_ACT_NO_TX: nothing is posted any more
+ * @dead: nothing is posted any more, by SMCR_ACT_NO_TX or smcr_conn_discard()
  * @nodelay: TCP_NODELAY
- * @more: MSG_MORE: more data follow those of the last send
- * @flush: a completion for the last queued byte is wanted: smcr_tx_flush()
- * @dropped: unsent data were dropped: none are queued any more
- * @attempt: counts the connections of the socket: late completions of an earlier one
- *	have another number
+ * @more: the last send had MSG_MORE: its data wait for more data
+ * @flush: the last queued byte needs a completion: smcr_tx_flush()
+ * @dropped: unsent data were dropped, and no more data are queued
+ * @attempt: changes with each connection of the socket, so that late completions of an
+ *	earlier connection have another number
  * @owed: the action SMCR_ACT_SEND_* whose CDC is owed; 0: none
- * @sq_wait: in link->waiters, the line for the send queue; empty: not in line;
- *	link->lock, but list_empty() under conn->lock
+ * @sq_wait: entry in link->waiters, the FIFO of connections that wait for room in the send
+ *	queue; empty: not in the FIFO; link->lock, but list_empty() under conn->lock
  * @bytes: bytes sent, for display
- * @timeout: TCP_USER_TIMEOUT in jiffies, 0 none
- * @watched: data or a completion wait for the peer, so @timeout runs, from @since on
- * @taken: sum of @done and prod.abs at @since; if the sum grows, the peer takes data
- * @since: jiffies when @timeout began to run
- * @timer: TCP_USER_TIMEOUT; a reference on the socket while it runs
+ * @timeout: TCP_USER_TIMEOUT in jiffies; 0: none
+ * @watched: @timeout is measured from @since on, as data or a completion wait for the peer
+ * @taken: sum of @done and prod.abs at @since; if the sum has grown, the peer takes data
+ * @since: jiffies when the measurement of @timeout began
+ * @timer: TCP_USER_TIMEOUT; has a reference on the socket while it is armed
  */
 struct smcr_conn_tx {
-	struct_group(zero,	/* for each connection of a socket */
+	struct_group(zero,	/* zeroed for each new connection of the socket */
 		u64 acked;
 		u64 queued;
 		u64 done;
@@ -248,7 +249,7 @@ struct smcr_conn_tx {
 	struct timer_list timer;
 };
 
-/* Progress of a connection that leaves a link which works: smcr_conn_spread() */
+/* Progress of a connection that leaves a working link: smcr_conn_spread() */
 enum smcr_mv_leave {
 	SMCR_MV_STAYS,
 	SMCR_MV_STOPS,		/* only the post of smcr_tx_barrier() is still due */
@@ -258,12 +259,12 @@ enum smcr_mv_leave {
 
 /**
  * struct smcr_conn_mv - state of a move to another link, see move.c; conn->lock
- * @fo: what has certainly arrived
+ * @fo: failover point: what has certainly arrived
  * @validate: a CDC with F is owed
  * @valid_seq: sequence number of the CDC with F
  * @redo: data after @fo, if any, and a CDC with the current state are owed again
  * @lost: a signalled post has failed with the link
- * @unsure: a post failed: some of its WRITEs may be pending
+ * @unsure: a post returned an error, but some of its WRITEs may be pending
  * @leave: enum smcr_mv_leave
  * @again: data from here to tx.prod are written again
  */
@@ -285,10 +286,10 @@ struct smcr_conn_mv {
  * @num: number of the lost link; 0: none, or more than one; written with WRITE_ONCE()
  * @gone: number of the lost link that was deleted, argument of SMCR_CONN_TODO_UNBIND; no
  *	lock, READ_ONCE()
- * @timer: end of the limit at the latest; a reference on the socket while it runs
+ * @timer: ends the limit at the latest; has a reference on the socket while it is armed
  *
- * A lost link binds the connections that have left it: as the network may still deliver
- * WRITEs of that link, they do not write yet what these WRITEs could overwrite.
+ * A lost link binds the connections that have left it: the network may still deliver WRITEs
+ * of that link, so these connections do not write yet what such a WRITE could overwrite.
  */
 struct smcr_conn_bound {
 	u64 at;
@@ -298,7 +299,7 @@ struct smcr_conn_bound {
 };
 
 /**
- * struct smcr_conn_preactive - what came before activation; conn->lock
+ * struct smcr_conn_preactive - what has come before activation; conn->lock
  * @cflags: D, C and A that have come
  * @bad: reason of a violation by the peer
  * @conflict: the peer has given its element to another connection
@@ -311,14 +312,14 @@ struct smcr_conn_preactive {
 
 /**
  * struct smcr_conn_end - the end of a connection; conn->lock
- * @todo: SMCR_CONN_TODO_*, atomic bit operations, for @work
- * @work: smcr_conn_work(); a reference on the socket while it is queued
- * @timer: T_CLOSE or T_ABORT; a reference on the socket while it is armed
- * @due: jiffies when @timer expires; an earlier run is stale
+ * @todo: SMCR_CONN_TODO_*, what @work has to do; atomic bit operations
+ * @work: smcr_conn_work(); has a reference on the socket while it is queued
+ * @timer: T_CLOSE or T_ABORT; has a reference on the socket while it is armed
+ * @due: jiffies when @timer expires; a run of @timer before that is stale
  * @taken: tx.cons.abs when @timer was started
  * @abort: @timer is T_ABORT, else T_CLOSE
  * @fin_seen: TCP's FIN came before the peer's D, C or A, and started T_CLOSE
- * @orphan: in sn->orphans; sn->sk_lock
+ * @orphan: entry in sn->orphans; sn->sk_lock
  * @why: reason of an abnormal end
  */
 struct smcr_conn_end {
@@ -335,19 +336,19 @@ struct smcr_conn_end {
 
 /**
  * struct smcr_conn - one connection
- * @lgr: set by smcr_conn_open(), cleared by release under @lock; read under @lock, RCU
- *	or a reference
- * @link: the link that the connection is attached to and sends over. NULL without @lgr;
- *	when the handshake has failed, smcr_conn_leave_early(); or when the connection is
- *	lost, and no other link carries, smcr_conn_leave_device(). Only @lock keeps the
- *	link valid, no other lock and no RCU; to use it for longer, take a reference
+ * @lgr: link group; set by smcr_conn_open(), cleared under @lock by the release; read
+ *	under @lock, RCU or a reference
+ * @link: the link that the connection is attached to and sends over. NULL if @lgr is NULL,
+ *	after a failed handshake (smcr_conn_leave_early()), or if the connection is lost and
+ *	no other link carries (smcr_conn_leave_device()). The link is valid only while @lock
+ *	is held: no other lock and no RCU keeps it. To use it for longer, take a reference
  *	under @lock. The pointer may be compared without a lock; read and written under
  *	@lock
- * @member: place in @lgr: own alert token, list; lgr->lock, the token @lock
+ * @member: entry in @lgr, with the own alert token; lgr->lock, but the token: @lock
  * @own: own element; socket lock
  * @relem: the peer's element; socket lock
  * @ka: keepalive; lgr->lock
- * @active: the handshake is complete; set once, WRITE_ONCE() under @lock
+ * @active: the handshake is complete; set once for a connection, WRITE_ONCE() under @lock
  * @lock: BH. Order: socket lock > conn lock > link lock. Socket callbacks that only
  *	wake (sk_data_ready, sk_write_space, sk_error_report) may be called under it
  * @fsm: the close machine; @lock
@@ -389,15 +390,15 @@ enum {
 	SMCR_CONN_TODO_LATE,	/* the move is overdue: the removal of a device waits */
 	SMCR_CONN_TODO_RST,
 	SMCR_CONN_TODO_RELEASE,
-	SMCR_CONN_TODO_ELEM,	/* last part of RELEASE, when all data were read */
+	SMCR_CONN_TODO_ELEM,	/* last part of RELEASE, after all data were read */
 };
 
 /**
  * struct smcr_conn_ops - callbacks into the floors above
  * @undefer: @child, which TCP_DEFER_ACCEPT keeps back, has data, their end, or an
  *	error. Any context up to softirq; the connection's lock may be held
- * @link_lost: @ssk is in a handshake, and its link has perhaps failed or drains; or @ssk
- *	is a server's, and its group has ended. The caller holds a reference. Process
+ * @link_lost: @ssk is in a handshake, and its link may have failed or may drain; or, if
+ *	@ssk is a server's, its group has ended. The caller holds a reference. Process
  *	context
  */
 struct smcr_conn_ops {
@@ -445,25 +446,25 @@ void smcr_conn_agreed(struct smcr_lgr *lgr);
 void smcr_conn_lose_all(struct smcr_lgr *lgr);
 
 /*
- * Number of readable bytes (0 when a violation ended the connection). Bytes that are
- * read from the element afterwards are at least as new as the producer position: see
- * conn_apply().
+ * Number of readable bytes (0 when a violation ended the connection). Bytes that the caller
+ * reads from the element after this call are at least as new as the producer position that
+ * is read here: see conn_apply().
  */
 static inline u64 smcr_conn_readable(const struct smcr_conn *conn)
 {
 	u64 cons = READ_ONCE(conn->rx.cons.abs);
 	u64 prod;
 
-	smp_rmb();	/* cons is read first: a prod read before might be behind it */
+	smp_rmb();	/* cons is read before prod: otherwise prod might be behind cons */
 	prod = READ_ONCE(conn->rx.prod.abs);
-	smp_rmb();	/* prod is read before its data: see conn_apply() */
+	smp_rmb();	/* prod is read before the data up to it: see conn_apply() */
 	return prod - cons;
 }
 
 /*
- * True if the reader must check for an urgent mark. If this is called after
- * smcr_conn_readable(), it covers every mark in the bytes counted there, as
- * conn_apply() writes urg.state before the producer position.
+ * True if the reader must check for an urgent mark. After a call of smcr_conn_readable(),
+ * the result covers every mark in the bytes that were counted there, as conn_apply() writes
+ * urg.state before the producer position.
  */
 static inline bool smcr_conn_urgent(const struct smcr_conn *conn)
 {
@@ -473,16 +474,16 @@ static inline bool smcr_conn_urgent(const struct smcr_conn *conn)
 }
 
 /*
- * Upper bound of SO_RCVLOWAT, half of the ring as with TCP: a peer that avoids
- * silly windows (SMCR_TX_SWS_MIN) need not fill the ring, and a reader that waits
- * for more would wait for ever.
+ * Upper bound of SO_RCVLOWAT: half of the ring, as with TCP. A peer that avoids silly
+ * windows (SMCR_TX_SWS_MIN) may leave a part of the ring empty. A reader that waits until
+ * that part is filled would wait for ever.
  */
 static inline u32 smcr_conn_max_lowat(const struct smcr_conn *conn)
 {
 	return max(smcr_ring_cap(&conn->rx.ring) / 2, 1U);
 }
 
-/* Bytes accepted from the application that no write was posted for */
+/* Bytes from the application for which no WRITE was posted yet */
 static inline u64 smcr_conn_unsent(const struct smcr_conn *conn)
 {
 	return READ_ONCE(conn->tx.queued) - READ_ONCE(conn->tx.prod.abs);

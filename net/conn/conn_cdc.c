@@ -14,9 +14,9 @@
 
 /*
  * Apply D, C and A of a CDC, in the order in which the peer would send them one
- * by one. The data before them became readable under the same hold of
- * conn->lock, or earlier. rx_idle() takes that lock, so a reader that sees
- * one of the flags sees these data, too.
+ * by one. The caller has made the data before these flags readable since it took
+ * conn->lock, or they were readable before. rx_idle() takes that lock, so a reader
+ * that sees one of the flags sees these data, too.
  */
 void smcr_conn_rx_flags(struct smcr_conn *conn, u8 cflags)
 {
@@ -37,8 +37,8 @@ void smcr_conn_rx_flags(struct smcr_conn *conn, u8 cflags)
 }
 
 /*
- * Passed instead of the entry of a device for a deferred CDC, whose data conn_rx_defer()
- * has synced already
+ * Passed instead of the entry of a device if the CDC was deferred: conn_rx_defer() has
+ * synced its data already
  */
 #define SMCR_RX_SYNCED	(-1)
 
@@ -68,11 +68,11 @@ static void conn_rx_sync(struct smcr_conn *conn, int d,
  * Check and apply the cursors of a CDC as a whole: nothing of an impossible
  * message takes effect (CDC-19, SEC-11). Returns the reason of a violation.
  *
- * A peer that has moved the connection to another link writes data again whose WRITEs
- * had no completion, to the same places. By RFC 7609 4.6.2 it announces them all at once.
- * But a peer with net/smc, the SMC-R of the mainline kernel, sets its producer cursor back
- * and counts up again from there in messages with new sequence numbers. So its cursor may
- * be behind rx.prod, which then stays as it is.
+ * A peer that has moved the connection to another link writes again, to the same places,
+ * the data whose WRITEs had no completion. By RFC 7609 4.6.2 it announces them all at once.
+ * But a peer with net/smc, the SMC-R of the mainline kernel, sets its producer cursor back,
+ * and advances it again from there in messages with new sequence numbers. So the peer's
+ * cursor may be behind rx.prod, which then stays as it is.
  */
 static enum smcr_reason conn_apply(struct smcr_conn *conn,
 				   const struct smcr_cdc *cdc, int d,
@@ -86,7 +86,7 @@ static enum smcr_reason conn_apply(struct smcr_conn *conn,
 			     conn->rx.acked + smcr_ring_cap(rx_ring));
 	if (*rx == -EPROTO && conn->rx.redo &&
 	    smcr_pos_behind(rx_ring, &prod, cdc->prod)) {
-		*rx = 0;	/* nothing new, no new urgent mark either */
+		*rx = 0;	/* no new data, and no new urgent mark */
 		behind = true;
 	}
 	if (*rx < 0)
@@ -108,7 +108,7 @@ static enum smcr_reason conn_apply(struct smcr_conn *conn,
 	if (cdc->cflags & SMCR_CDC_A) {
 		/*
 		 * A peer that has moved repeats A, but not the data that were lost, so
-		 * the bytes up to its cursor may be anything. They must not become
+		 * the bytes up to its cursor may be undefined. They must not become
 		 * readable: a reader takes no lock, and could copy them before the
 		 * abort takes effect.
 		 */
@@ -137,7 +137,7 @@ static enum smcr_reason conn_apply(struct smcr_conn *conn,
 	return SMCR_R_NONE;
 }
 
-/* Wake readers for @len new bytes, or drop them after close(). conn->lock held */
+/* Wake readers for @len new bytes, or drop these bytes after close(). conn->lock held */
 static void conn_rx_data(struct smcr_conn *conn, u32 len)
 {
 	struct sock *sk = &smcr_conn_sock(conn)->sk;
@@ -152,10 +152,10 @@ static void conn_rx_data(struct smcr_conn *conn, u32 len)
 		return;
 	}
 	/*
-	 * The application has closed and does not read. While own data are still to be
-	 * delivered, room is announced all the same: otherwise two such sides would wait
-	 * for each other. After shutdown() alone no room is announced here: a recv() may
-	 * still be copying older bytes, and the peer would write over them.
+	 * The application has closed and does not read. But while own data are still to be
+	 * delivered, the room of the dropped bytes is announced: otherwise two such sides
+	 * would wait for each other. After shutdown() without close() no room is announced
+	 * here: a recv() may still be copying older bytes, and the peer would overwrite them.
 	 */
 	smcr_race_atomic(smcr_conn_net(conn)->net, "rx-drop");
 	smcr_conn_purge_rx(conn);
@@ -164,7 +164,7 @@ static void conn_rx_data(struct smcr_conn *conn, u32 len)
 }
 
 /*
- * Has the peer consumed so much, since T_CLOSE was last started, that T_CLOSE starts
+ * Has the peer consumed enough since the last start of T_CLOSE, so that T_CLOSE starts
  * anew? (CONN-21)
  */
 static bool conn_took_enough(const struct smcr_conn *conn)
@@ -186,7 +186,7 @@ static void conn_rx_invalid(struct smcr_conn *conn)
 				       SMCR_R_CDC_VALIDATION);
 }
 
-/* Number of the last CDC that has come, processed or deferred */
+/* Sequence number of the last CDC that has come, processed or deferred */
 static u16 conn_rx_last(const struct smcr_conn *conn)
 {
 	if (conn->reorder.wait && conn->reorder.have)
@@ -194,16 +194,17 @@ static u16 conn_rx_last(const struct smcr_conn *conn)
 	return conn->rx.seq;
 }
 
-/* Interval of the checks whether the awaited CDC may still come; longest wait for it */
+/* Interval of the checks whether the awaited CDC may still come, and longest wait for it */
 #define SMCR_RX_LOOK	msecs_to_jiffies(50)
 #define SMCR_RX_WAIT	HZ
 
 /*
- * Wait for the CDC with the number @seq: the peer has moved, and its F names that CDC,
- * which was not processed here (FO-08). Each link has a completion queue of its own, in
- * which that CDC may still be. When all other links have stopped, their queues are empty,
- * so the awaited CDC was lost. CDC messages that come meanwhile are deferred; only the
- * last of them counts, with the urgent mark of an earlier one at the same cursor.
+ * Wait for the CDC with the sequence number @seq. The peer has moved, and its CDC with F
+ * has that number, but the CDC was not processed here (FO-08). It may still be in the
+ * completion queue of another link, as each link has its own. When all other links have
+ * stopped, their queues are empty, so the awaited CDC was lost. CDC messages that come
+ * during the wait are deferred. Only the newest of them is kept; it takes over the urgent
+ * mark of an earlier one that has the same producer cursor.
  */
 static void conn_rx_wait(struct smcr_conn *conn, u16 seq, u8 link_num)
 {
@@ -212,7 +213,7 @@ static void conn_rx_wait(struct smcr_conn *conn, u16 seq, u8 link_num)
 		conn->reorder.have = false;
 	else if (!smcr_seq_after(seq, conn->reorder.seq))
 		return;
-	/* a newer @seq than the awaited one: the peer has moved once more */
+	/* no CDC was awaited yet; or @seq is newer, as the peer has moved once more */
 	conn->reorder.wait = true;
 	conn->reorder.seq = seq;
 	conn->reorder.link_num = link_num;
@@ -226,9 +227,9 @@ static void conn_rx_wait(struct smcr_conn *conn, u16 seq, u8 link_num)
 }
 
 /*
- * Defer a CDC until the awaited one has come. Its data are synced now, as its link may be
- * gone later. A part of these bytes may belong to the awaited CDC, and have come by
- * another device: conn_apply() syncs that part again when it processes the awaited
+ * Defer @cdc until the awaited CDC has come. The data of @cdc are synced now, as its link
+ * may be gone by then. A part of these bytes may belong to the awaited CDC, and may have
+ * come by another device. conn_apply() syncs that part again when it processes the awaited
  * CDC.
  */
 static void conn_rx_defer(struct smcr_conn *conn, const struct smcr_cdc *cdc,
@@ -240,16 +241,16 @@ static void conn_rx_defer(struct smcr_conn *conn, const struct smcr_cdc *cdc,
 	u8 marks = 0;
 
 	lockdep_assert_held(&conn->lock);
-	/* @cdc is older than the deferred one, as its link was slower */
+	/* drop @cdc if it is older than the deferred one: its link was slower */
 	if (conn->reorder.have && !smcr_seq_after(cdc->seq, last->seq))
 		return;
-	/* the data of the CDC that was deferred before are synced already */
+	/* the data of the previously deferred CDC are synced already */
 	if (conn->reorder.have)
 		smcr_pos_apply(&conn->rx.ring, &from, last->prod, most);
 	prod = from;
 	if (smcr_pos_apply(&conn->rx.ring, &prod, cdc->prod, most) > 0)
 		conn_rx_sync(conn, d, &from, &prod);
-	/* U is about the byte before the producer cursor: it holds for the same cursor */
+	/* U marks the byte before the producer cursor: with the same cursor, keep U */
 	if (conn->reorder.have && last->prod.count == cdc->prod.count &&
 	    last->prod.wrap == cdc->prod.wrap)
 		marks = last->pflags & SMCR_CDC_U;
@@ -258,7 +259,7 @@ static void conn_rx_defer(struct smcr_conn *conn, const struct smcr_cdc *cdc,
 	conn->reorder.have = true;
 }
 
-/* The awaited CDC has not come: go on waiting if it still may, else data were lost */
+/* The awaited CDC has not come: wait longer if it may still come, else data were lost */
 void smcr_conn_rx_wait_over(struct timer_list *timer)
 {
 	struct smcr_conn *conn = container_of(timer, struct smcr_conn,
@@ -279,8 +280,8 @@ void smcr_conn_rx_wait_over(struct timer_list *timer)
 }
 
 /*
- * Process one CDC of a known connection, which came by device @d, on the link with the
- * number @link_num (used with F only). conn->lock held.
+ * Process one CDC of a known connection. It came by device @d, on the link with the number
+ * @link_num (used with F only). conn->lock held.
  */
 static void conn_rx_locked(struct smcr_conn *conn,
 			   const struct smcr_cdc *cdc, int d, u8 link_num)
@@ -324,9 +325,9 @@ static void conn_rx_locked(struct smcr_conn *conn,
 	    !smcr_rmb_eye_ok(&conn->own.elem, d)) {
 		why = SMCR_R_RMBE_EYE_CATCHER;
 		/*
-		 * Logged under conn->lock, in softirq: the element and its link are known
-		 * here only. net_ratelimit() admits ten messages in five seconds. An
-		 * active connection logs one only, as the violation ends it.
+		 * Logged under conn->lock, in softirq: only here are the element and its
+		 * link known. net_ratelimit() admits ten messages in five seconds. For an
+		 * active connection there is only one, as the violation ends it.
 		 */
 		net_info_ratelimited("link group %u, peer %*phN: eye catcher of element %u of RMB 0x%x was overwritten, token %08x\n",
 				     conn->lgr->id,
@@ -358,13 +359,13 @@ static void conn_rx_locked(struct smcr_conn *conn,
 	if (rx)
 		conn_rx_data(conn, rx);
 	/*
-	 * the peer waits for our consumer cursor, which has moved (CDC-26, CDC-27,
-	 * CDC-37)
+	 * send a CDC if the peer waits for our consumer cursor, and the cursor has moved
+	 * (CDC-26, CDC-27, CDC-37)
 	 */
 	if ((smcr_rx_asked(conn) || conn->rx.blocked) &&
 	    conn->rx.acked != conn->rx.ackable.abs)
 		conn->tx.ctrl = true;
-	/* a peer that has aborted has dropped what its cursor covers (CONN-27) */
+	/* the cursor in a CDC with A also covers data that the peer has dropped (CONN-27) */
 	if (freed && !(cdc->cflags & SMCR_CDC_A)) {
 		if (conn->fsm.app_closed && smcr_conn_closing(conn) &&
 		    conn_took_enough(conn))
@@ -372,7 +373,7 @@ static void conn_rx_locked(struct smcr_conn *conn,
 		if (smcr_tx_reclaim(conn, conn->tx.cons.abs))
 			smcr_conn_drained(conn);
 	}
-	/* data that wait when C or A comes are not written any more (CONN-14) */
+	/* once C or A has come, waiting data are not written any more (CONN-14) */
 	if ((freed || conn->tx.ctrl) &&
 	    !(cdc->cflags & (SMCR_CDC_C | SMCR_CDC_A)))
 		smcr_tx_push(conn);
@@ -404,7 +405,7 @@ static struct smcr_conn *conn_find(struct smcr_lgr *lgr, u32 token)
 
 /**
  * smcr_conn_rx_cdc() - process a CDC message that has arrived on a link
- * @link: link; the tokens of its group are the only ones that count (CDC-05)
+ * @link: link; the token is looked up in the link's group only (CDC-05)
  * @buf: SMCR_WR_LEN bytes
  *
  * Context: softirq, or process on a software device.
@@ -432,9 +433,9 @@ void smcr_conn_rx_cdc(struct smcr_link *link, const u8 *buf)
 	}
 	spin_lock_bh(&conn->lock);
 	/*
-	 * The socket may have another connection by now, which was opened since the
-	 * lookup. A connection that is in the group has a reference on the socket, which
-	 * is not put before conn->lgr is cleared under this lock.
+	 * Since the lookup, another connection may have been opened on the socket. A
+	 * connection in the group has a reference on the socket, which is not put before
+	 * conn->lgr was cleared under this lock.
 	 */
 	if (conn->lgr == lgr && conn->member.token == cdc.token) {
 		sk_incoming_cpu_update(&smcr_conn_sock(conn)->sk);

@@ -27,8 +27,8 @@ static int conn_errno(const struct smcr_conn *conn,
 
 /*
  * Carry out the actions of the close machine; those that sleep are left to
- * smcr_conn_work(). conn->lock held. Returns the event that the caller feeds next, or
- * NR_SMCR_CONN_EV.
+ * smcr_conn_work(). conn->lock held. Returns the event that the caller feeds next;
+ * NR_SMCR_CONN_EV: none.
  */
 static enum smcr_conn_ev conn_act(struct smcr_conn *conn,
 				  const struct smcr_close_out *out)
@@ -42,7 +42,7 @@ static enum smcr_conn_ev conn_act(struct smcr_conn *conn,
 	lockdep_assert_held(&conn->lock);
 
 	if (acts & SMCR_ACT_PURGE) {
-		/* data are lost: a later D or C must not look like EOF */
+		/* data are lost, so a later D or C must not be reported as EOF */
 		if (conn->rx.cons.abs != conn->rx.prod.abs ||
 		    !(conn->fsm.rx_done || conn->fsm.rx_closed))
 			conn->rx.lost = true;
@@ -111,7 +111,7 @@ static enum smcr_conn_ev conn_act(struct smcr_conn *conn,
 		 */
 		conn->rx.rest = smcr_conn_readable(conn);
 		set_bit(SMCR_CONN_TODO_RELEASE, &conn->end.todo);
-		/* if the application has not closed, it reads on, up to the peer's C */
+		/* if the application has not closed, it may still read the data before C */
 		if (conn->fsm.app_closed && sk->sk_state != TCP_CLOSE) {
 			WRITE_ONCE(sk->sk_state, TCP_CLOSE);
 			sk->sk_state_change(sk);	/* wakes a lingering close() */
@@ -145,7 +145,7 @@ static void conn_rest_event(struct smcr_conn *conn, enum smcr_conn_ev ev)
  * @ev: what happened
  * @why: reason, or SMCR_R_NONE for the one in the machine's table
  *
- * The only writer of the machine's state once smcr_conn_open() has set it up.
+ * This function alone changes the machine's state after smcr_conn_open() has set it up.
  * Actions that sleep are left to smcr_conn_work().
  *
  * Context: any up to softirq.
@@ -158,13 +158,13 @@ void smcr_conn_event_locked(struct smcr_conn *conn, enum smcr_conn_ev ev,
 
 	lockdep_assert_held(&conn->lock);
 
-	/* the peer has ended the group, then TCP: both are one event, LGR_LOST */
+	/* the peer has ended the group, and then reset TCP: LGR_LOST stands for both */
 	if (ev == SMCR_CONN_EV_TCP_RESET && conn->lgr &&
 	    smcr_lgr_state(conn->lgr) == SMCR_LGR_ST_DEAD) {
 		ev = SMCR_CONN_EV_LGR_LOST;
 		why = conn->lgr->why;
 	}
-	/* in CLOSED, with unread data: the machine has an action for CONFLICT only */
+	/* in CLOSED, with unread data, the machine has an action for CONFLICT only */
 	if (conn->rx.rest && ev != SMCR_CONN_EV_CONFLICT) {
 		conn_rest_event(conn, ev);
 		return;
@@ -207,9 +207,9 @@ void smcr_conn_event(struct smcr_conn *conn, enum smcr_conn_ev ev,
  * smcr_conn_drained() - feed the close machine DRAINED if that is due
  * @conn: connection, conn->lock held; smcr_tx_reclaim() has brought tx up to date
  *
- * The machine may send in response, for which the send state has to be up to date. So
- * smcr_tx_reclaim(), which is one part of that update, does not feed this event: its
- * callers call this function afterwards.
+ * The machine may send in response, and for that all of the send state has to be up to
+ * date. smcr_tx_reclaim() updates only a part of it, so it does not feed this event: its
+ * callers call this function after the whole update.
  */
 void smcr_conn_drained(struct smcr_conn *conn)
 {
@@ -226,8 +226,8 @@ void smcr_conn_drained(struct smcr_conn *conn)
  * @pend: entry of the post, from the link
  * @ok: the post succeeded
  *
- * First the send state is brought up to date, then the close machine gets its event,
- * then what waited for the completion is posted.
+ * First this function updates the send state. Then it feeds the close machine, and posts
+ * what has waited for the completion.
  *
  * Context: softirq, or process on a software device.
  */
@@ -257,8 +257,8 @@ void smcr_conn_tx_done(struct smcr_tx_pend *pend, bool ok)
  * smcr_conn_tcp_fin() - process a FIN on TCP while SMC-R is up (CONN-34)
  * @conn: connection
  *
- * FIN is not the end of the data: if the peer's D, C or A has not come yet, it may follow
- * until T_CLOSE expires.
+ * FIN is not the end of the data: the peer's D, C or A may still come until T_CLOSE
+ * expires.
  */
 void smcr_conn_tcp_fin(struct smcr_conn *conn)
 {
@@ -306,8 +306,8 @@ out:
  * smcr_conn_closing() - does T_CLOSE limit the peer's time to consume data after close()?
  * @conn: connection, conn->lock held
  *
- * T_CLOSE after a FIN that came too early (smcr_conn_tcp_fin()) does not count, nor does
- * a timer after an abnormal end.
+ * The result is false for the T_CLOSE that a premature FIN has started
+ * (smcr_conn_tcp_fin()), and for a timer after an abnormal end.
  *
  * Return: true after close(), until the connection ends for another reason.
  */
@@ -348,8 +348,8 @@ void smcr_conn_unorphan(struct smcr_conn *conn)
  * smcr_conn_orphan() - list a connection that goes on after close() as an orphan
  * @conn: connection of a socket without an application
  *
- * If there are more than max_orphans, the oldest one is aborted: connections that end in
- * order are orphans for a moment only, so the oldest one has a peer that consumes little.
+ * If there are more than max_orphans, the oldest one is aborted. Connections that end in
+ * order are orphans for a moment only, so the peer of the oldest one consumes little.
  *
  * Context: process; socket lock held, so that the connection is not released meanwhile.
  */

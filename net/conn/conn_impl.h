@@ -42,17 +42,17 @@ void smcr_conn_rx_wait_over(struct timer_list *timer);
 
 /*
  * Longest time, in jiffies, for which the network holds up a packet, for example by flow
- * control with pauses. If a queue pair expects that packet next, it accepts the packet
- * even after the sender's queue pair was destroyed.
+ * control with pauses. If the receiving queue pair expects that packet next, it accepts the
+ * packet even after the sending queue pair was destroyed.
  */
 #define SMCR_HELD_UP	HZ
 
 /**
  * struct smcr_conn_left - what smcr_conn_left() finishes without conn->lock
  * @from: previous link, from which the connection is still to be detached; NULL: none
- * @to: link now, with a reference; NULL: none
- * @queued: the connection was in line for the send queue; the reference on the socket
- *	that it had for this is still to be put
+ * @to: link that the connection is on now, with a reference; NULL: none
+ * @queued: the connection was taken off the FIFO for room in the send queue; the reference
+ *	on the socket for its entry is still to be put
  * @lost: the close machine has ended the connection, as no link carries any more
  */
 struct smcr_conn_left {

@@ -43,9 +43,9 @@ static void conn_reset_snd(struct smcr_conn_snd *snd)
 }
 
 /*
- * Reset the connection for @lgr: an earlier connect() on this socket may have ended
- * in TCP. The token is cleared together with the change of the group: a softirq that
- * has looked up the earlier connection must not find its token in the new group.
+ * Reset the connection for @lgr, as an earlier connect() on this socket may have ended in
+ * TCP. The group changes and the token is cleared under one hold of conn->lock: a softirq
+ * that has looked up the earlier connection must not find its token with the new group.
  */
 static void conn_reset(struct smcr_conn *conn, struct smcr_lgr *lgr,
 		       struct smcr_link *link)
@@ -77,7 +77,7 @@ static void conn_reset(struct smcr_conn *conn, struct smcr_lgr *lgr,
 	spin_unlock_bh(&conn->lock);
 }
 
-/* SO_SNDBUF if set (the kernel doubled it), else net.smcr.wmem */
+/* SO_SNDBUF if it is set (sk_sndbuf is twice its value), else net.smcr.wmem */
 static u32 conn_sndbuf_size(const struct smcr_sock *ssk)
 {
 	u32 want = READ_ONCE(ssk->sn->knobs.wmem);
@@ -93,8 +93,8 @@ static u32 conn_sndbuf_size(const struct smcr_sock *ssk)
  * @lgr: link group
  * @on: client: the Accept, which names the link; NULL: any link of the group
  * @bsize: wanted element size code
- * @req: this caller's requests to smcr_rmb_work() for new RMBs, zeroed first; kept for the
- *	next call after -EINPROGRESS, with which an RMB is being added
+ * @req: the caller's requests to smcr_rmb_work() for new RMBs, zeroed before the first call.
+ *	On -EINPROGRESS an RMB is being added: the next call needs the same requests
  * @why: reason on failure
  *
  * On success the connection holds a reference on @lgr, its link and the socket.
@@ -113,7 +113,7 @@ int smcr_conn_open(struct smcr_sock *ssk, struct smcr_lgr *lgr,
 	struct smcr_link *link;
 	int rc;
 
-	if (WARN_ON_ONCE(conn->lgr)) {	/* a live connection is not changed */
+	if (WARN_ON_ONCE(conn->lgr)) {	/* an open connection must not be reset */
 		*why = SMCR_R_NO_MEMORY;
 		return -EBUSY;
 	}
@@ -205,7 +205,7 @@ int smcr_conn_set_peer(struct smcr_conn *conn, const struct smcr_clc_accept *m,
  * smcr_conn_activate() - start a connection, as its handshake is complete
  * @conn: open connection with its peer set
  *
- * What arrived before (data, end flags) takes effect now (CLC-44).
+ * Data and D, C and A that have arrived before this call take effect now (CLC-44).
  */
 void smcr_conn_activate(struct smcr_conn *conn)
 {
@@ -214,7 +214,7 @@ void smcr_conn_activate(struct smcr_conn *conn)
 	spin_lock_bh(&conn->lock);
 	smcr_count_add(smcr_conn_net(conn), SMCR_CNT_BYTES_RX,
 		       conn->rx.prod.abs);
-	/* a listener's child has inherited TCP_NODELAY on TCP */
+	/* the inner socket of a listener's child has inherited TCP_NODELAY */
 	conn->tx.nodelay = tcp_sk(tsk)->nonagle & TCP_NAGLE_OFF;
 	smcr_tx_set_timeout(conn);
 	WRITE_ONCE(conn->active, true);
@@ -228,29 +228,29 @@ void smcr_conn_activate(struct smcr_conn *conn)
 				       conn->preactive.bad);
 	else if (conn->preactive.cflags)
 		smcr_conn_rx_flags(conn, conn->preactive.cflags);
-	/* an urgent byte at the mark is consumed without a call of the application */
+	/* an urgent byte at the mark counts as consumed although no read has passed it */
 	smcr_rx_window(conn);
-	/* the group may have ended while the close machine was not active yet */
+	/* if the group ended before activation, the close machine got no event */
 	if (smcr_lgr_state(conn->lgr) == SMCR_LGR_ST_DEAD)
 		smcr_conn_event_locked(conn, SMCR_CONN_EV_LGR_LOST,
 				       conn->lgr->why);
-	smcr_tx_push(conn);	/* sends what became due before */
+	smcr_tx_push(conn);	/* sends what became due before activation */
 	if (conn->lgr && !smcr_link_carries(conn->link))
 		smcr_conn_want_move(conn);
 	spin_unlock_bh(&conn->lock);
 }
 
-/* Send buffers of ended connections that a link keeps, at most */
+/* Maximum number of send buffers of ended connections on a link's reclaim list */
 #define SMCR_RECLAIM_MAX	64
 
-/* Keep send buffers until the queue pair ends: an RDMA WRITE may still read them */
+/* Keep send buffers until the queue pair is destroyed: an RDMA WRITE may still read them */
 static void conn_keep_bufs(struct smcr_conn *conn, struct smcr_link *link,
 			   struct smcr_buf *sndbuf, struct smcr_buf *old)
 {
 	smcr_link_reclaim_buf(link, sndbuf);
 	/*
-	 * so many connections end with WRITEs pending only if the peer gives their elements
-	 * to other connections (RMB-24) again and again: it does not conform
+	 * So many connections end with pending WRITEs only if the peer gives their elements
+	 * to other connections (RMB-24) again and again. Such a peer does not conform.
 	 */
 	if (smcr_link_reclaim_buf(link, old) > SMCR_RECLAIM_MAX)
 		smcr_lgr_kill(conn->lgr, SMCR_R_RMBE_CONFLICT,
@@ -265,9 +265,9 @@ static void conn_unlend(struct smcr_buf *buf)
 }
 
 /*
- * Release what sending needs: the place in the line for the send queue, RToken, send
- * buffers. The close machine is in CLOSED or was never started, or tx.dead is set, so that
- * nothing is posted any more.
+ * Release what the connection needs for sending: its entry in the FIFO for room in the
+ * send queue, the RToken, the send buffers. Nothing is posted any more, as the close machine
+ * is in CLOSED or was never started, or tx.dead is set.
  */
 void smcr_conn_release_tx(struct smcr_conn *conn)
 {
@@ -286,7 +286,7 @@ void smcr_conn_release_tx(struct smcr_conn *conn)
 	conn->snd.old = NULL;
 	smcr_tx_unwatch(conn);
 	if (link) {
-		smcr_link_hold(link);	/* smcr_conn_leave_device() may detach it */
+		smcr_link_hold(link);	/* smcr_conn_leave_device() may detach from it */
 		queued = smcr_link_cancel_wait(link, &conn->tx.sq_wait);
 	}
 	spin_unlock_bh(&conn->lock);
@@ -311,13 +311,13 @@ void smcr_conn_release_tx(struct smcr_conn *conn)
 /*
  * Release the device of a lost connection without the socket lock. A thread may have that
  * lock for ever, if it copies from or to a page that user space never provides. The send
- * buffers are put on the link's reclaim list; their pages are kept for the thread. Then
- * the connection is detached from the link. If it is attached to another one, it sends a
- * CDC with A, the flag of an abnormal close, over that link. What the connection still has
- * is memory of the group only, which is released under the socket lock.
+ * buffers are put on the link's reclaim list, but their pages are kept for the thread. Then
+ * the connection is detached from the link. If it is attached to another link instead, it
+ * sends a CDC with A, the flag of an abnormal close, over that link. After that, the
+ * connection has only memory of the group, which is released under the socket lock.
  *
- * So conn->link may change while a thread has the socket lock: that thread reads it under
- * conn->lock.
+ * So conn->link may change although a thread has the socket lock: the thread reads
+ * conn->link under conn->lock.
  */
 void smcr_conn_leave_device(struct smcr_conn *conn)
 {
@@ -327,7 +327,7 @@ void smcr_conn_leave_device(struct smcr_conn *conn)
 
 	spin_lock_bh(&conn->lock);
 	lgr = conn->lgr;
-	/* the time for a move is over: the link's device is being removed */
+	/* the move is overdue, as the link's device is being removed */
 	late = test_and_clear_bit(SMCR_CONN_TODO_LATE, &conn->end.todo) &&
 	       conn->link && smcr_link_silent(conn->link) &&
 	       READ_ONCE(conn->link->pid.dev->removed);
@@ -347,9 +347,9 @@ void smcr_conn_leave_device(struct smcr_conn *conn)
 }
 
 /*
- * Pin the part of the element that has unread data, when the group has ended and the
- * application still reads. The element is not given back, as the group gives out none any
- * more. False if there are no unread data.
+ * Pin the part of the element that has unread data, as the group has ended and the
+ * application may still read them. The element is not given back: the group gives out no
+ * elements any more. False if there are no unread data.
  */
 static bool conn_keep_rest(struct smcr_conn *conn)
 {
@@ -359,8 +359,8 @@ static bool conn_keep_rest(struct smcr_conn *conn)
 	lockdep_assert_held(&conn->lock);
 
 	/*
-	 * from ackable on, not from cons: between the two are only urgent bytes, which the
-	 * reader skips or gets from rx.urg
+	 * Start at ackable, as no byte from cons to ackable is read from the element: these are
+	 * urgent bytes, which the reader skips or gets from rx.urg.
 	 */
 	len = (u32)(conn->rx.prod.abs - conn->rx.ackable.abs);
 	if (!len)
@@ -385,9 +385,10 @@ void smcr_conn_unkeep_rest(struct smcr_conn *conn)
 }
 
 /*
- * Release the element and the references. @keep: unread data stay for the reader, which
- * only a dead group allows. Without @keep, data that a CDC has brought since the caller's
- * check are dropped. The socket lock is held if the socket is still in use.
+ * Release the element and the references. @keep: unread data stay for the reader, which is
+ * possible only in a dead group. Without @keep, unread data are dropped: a CDC may have
+ * brought some since the caller's check. The socket lock is held if the socket is still in
+ * use.
  */
 static void conn_release_rx(struct smcr_conn *conn, bool quarantine,
 			    bool keep)
@@ -401,7 +402,7 @@ static void conn_release_rx(struct smcr_conn *conn, bool quarantine,
 		return;
 	clear_bit(SMCR_CONN_TODO_ELEM, &conn->end.todo);
 	smcr_lgr_del_conn(lgr, &conn->member);
-	/* a softirq finds conn->lgr NULL before the element is released */
+	/* conn->lgr is NULL for softirqs before the element is released */
 	spin_lock_bh(&conn->lock);
 	if (!keep && smcr_conn_readable(conn))
 		smcr_conn_purge_rx(conn);
@@ -425,8 +426,8 @@ static void conn_release_rx(struct smcr_conn *conn, bool quarantine,
 }
 
 /*
- * Release the element if all data were read, or the group is dead. Until then a read, a
- * close() and the end of the group queue the work that calls this function again.
+ * Release the element if all data were read, or the group is dead. Otherwise a later read,
+ * close() or end of the group queues the work that calls this function again.
  */
 void smcr_conn_release_read(struct smcr_conn *conn, bool quarantine)
 {
@@ -466,10 +467,10 @@ bool smcr_conn_leave_early(struct smcr_conn *conn)
  * smcr_conn_discard() - undo smcr_conn_open() after a failed handshake
  * @conn: open or not
  *
- * On return no work or timer of the connection is left, and none will come. A client
- * activates its connection before it sends the Confirm, which may fail. Then the close
- * machine may have queued the connection's work; the socket lock keeps it from releasing
- * the connection at the same time.
+ * On return no work or timer of the connection is queued, and none will be. A client
+ * activates its connection before it sends the Confirm. If sending fails, the close machine
+ * may have queued the connection's work by then. The socket lock keeps that work from
+ * releasing the connection at the same time.
  *
  * Context: process, sleeps; socket lock held. No deadlock: the work only tries to take
  * that lock, and the timers do not take it.
@@ -481,7 +482,7 @@ void smcr_conn_discard(struct smcr_conn *conn)
 	sock_owned_by_me(sk);
 
 	spin_lock_bh(&conn->lock);
-	/* if it is active, the peer's messages could make it write, or wait for room, again */
+	/* a message of the peer could make an active connection write or wait for room again */
 	conn->tx.dead = true;
 	smcr_conn_purge_rx(conn);
 	conn->rx.rest = false;
@@ -493,7 +494,7 @@ void smcr_conn_discard(struct smcr_conn *conn)
 	if (conn->own.pin_len)
 		smcr_conn_unkeep_rest(conn);
 
-	/* actions of this connection are not for the socket's next one */
+	/* the socket's next connection must not carry out actions of this one */
 	spin_lock_bh(&conn->lock);
 	WRITE_ONCE(conn->end.todo, 0);
 	spin_unlock_bh(&conn->lock);

@@ -7,7 +7,7 @@
 #include <net/tcp.h>
 #include "conn/smcr_sock.h"
 
-/* True if a BPF program uses sk_user_data, which else points to the AF_SMC socket */
+/* True if a BPF program uses sk_user_data, which otherwise points to the AF_SMC socket */
 bool smcr_tcp_has_bpf(const struct sock *tsk)
 {
 	return (uintptr_t)rcu_access_pointer(__sk_user_data(tsk)) &
@@ -15,8 +15,8 @@ bool smcr_tcp_has_bpf(const struct sock *tsk)
 }
 
 /*
- * Is sk_user_data still ours? False from a BPF program's first use of it on. The caller
- * has the callback lock.
+ * Does sk_user_data still point to @ssk? It does until a BPF program uses it for the first
+ * time. The caller has the callback lock.
  */
 bool smcr_tcp_is_ours(const struct smcr_sock *ssk)
 {
@@ -24,7 +24,7 @@ bool smcr_tcp_is_ours(const struct smcr_sock *ssk)
 }
 
 /**
- * smcr_tcp_taken() - has a BPF program taken the connection before we did?
+ * smcr_tcp_taken() - does a BPF program use the TCP connection already?
  * @ssk: socket whose callbacks were set on its inner socket
  *
  * A sockops program can put a passive connection into a sockmap as soon as it is
@@ -75,7 +75,7 @@ struct smcr_sock *smcr_tcp_owner(const struct sock *tsk)
 	if (!smcr_tcp_has_bpf(tsk) &&
 	    rcu_access_pointer(__sk_user_data(tsk)))
 		return __locked_read_sk_user_data_with_flags(tsk, 0);
-	/* a BPF program uses sk_user_data, or has used it; the inode has the owner, too */
+	/* a BPF program uses sk_user_data, or has used it: the inode has the owner, too */
 	tcp = tsk->sk_socket;
 	return tcp ? SOCK_INODE(tcp)->i_private : NULL;
 }
@@ -84,7 +84,7 @@ struct smcr_sock *smcr_tcp_owner(const struct sock *tsk)
  * smcr_tcp_has_news() - is there something to receive?
  * @tsk: inner socket
  *
- * Return: true also if nothing will come any more.
+ * Return: true if there are data or an error, or if nothing will come any more.
  */
 bool smcr_tcp_has_news(const struct sock *tsk)
 {
@@ -93,7 +93,7 @@ bool smcr_tcp_has_news(const struct sock *tsk)
 	       READ_ONCE(tsk->sk_err) || READ_ONCE(tsk->sk_state) == TCP_CLOSE;
 }
 
-/* Set inode and user. Callback lock held, unless the socket is not published yet */
+/* Set inode and user. Callback lock held, or socket not yet published */
 static void tcp_set_owner(struct socket *tcp, const struct inode *inode,
 			  kuid_t uid, kgid_t gid)
 {
@@ -111,9 +111,9 @@ static void tcp_set_owner(struct socket *tcp, const struct inode *inode,
  * @ssk: socket
  * @sock: its BSD socket
  *
- * Packet filters look at the file, routing rules at the user, diag interfaces
- * at user and inode. Called in socket(), where there is no file yet, and again
- * before TCP can send for the application for the first time.
+ * Packet filters use the file, routing rules the user, diag interfaces the user
+ * and the inode. Called in socket(), where there is no file yet, and again before
+ * TCP can send something for the application for the first time.
  *
  * Context: process; @sock cannot be released meanwhile.
  */
@@ -150,8 +150,8 @@ void smcr_tcp_own_child(struct smcr_sock *child, const struct smcr_sock *lsk)
  *
  * The user stays, as with TCP's orphans.
  *
- * Context: process; takes the inner socket's lock, under which TCP itself looks
- * at the file.
+ * Context: process; takes the inner socket's lock, under which TCP itself uses
+ * the file.
  */
 void smcr_tcp_disown(struct smcr_sock *ssk)
 {

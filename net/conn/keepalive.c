@@ -16,9 +16,9 @@
  * @ssk: socket in mode SMC, socket lock held
  * @idle: TCP_KEEPIDLE as the application wants it, jiffies
  *
- * The inner socket gets no less than net.smcr.keepalive_floor. For TEST LINK the
- * application's value counts, and getsockopt() returns that: if it is less than the
- * floor, it is stored in ssk->keepidle.
+ * TCP_KEEPIDLE of the inner socket is at least net.smcr.keepalive_floor. TEST LINK and
+ * getsockopt() use the application's value, which ssk->keepidle stores if it is less than
+ * the floor.
  */
 void smcr_keepalive_floor(struct smcr_sock *ssk, int idle)
 {
@@ -73,7 +73,7 @@ void smcr_keepalive_changed(struct smcr_sock *ssk)
 
 /**
  * smcr_keepalive_start() - start keepalive of a connection over SMC-R
- * @ssk: socket that has just got to mode SMC, socket lock held
+ * @ssk: socket that has just entered mode SMC, socket lock held
  */
 void smcr_keepalive_start(struct smcr_sock *ssk)
 {
@@ -87,8 +87,8 @@ void smcr_keepalive_start(struct smcr_sock *ssk)
 
 /*
  * Time of the last activity on a link, by any of its connections. Keepalive tests the
- * link: an active one needs no test, and on an idle one all connections are idle, too. So
- * the last activity is recorded for links only; of a connection only its start is.
+ * link: an active link needs no test, and on an idle link all connections are idle, too. So
+ * a link records its last activity, and a connection only its start (ka.since).
  */
 static unsigned long keepalive_active(const struct smcr_link *link)
 {
@@ -136,8 +136,8 @@ static void keepalive_ask(struct smcr_lgr_member *member, void *arg)
  * @link: link of an ACTIVE group; only the connections on it count
  * @ka: result
  *
- * The connections of the group are visited only when the link was idle for the shortest
- * of their idle times; for an active link the call costs a comparison.
+ * The connections of the group are visited only if the link was idle for the shortest of
+ * their TCP_KEEPIDLE times. For an active link the call costs a comparison.
  *
  * Context: process, sleeps.
  */
@@ -164,9 +164,8 @@ void smcr_keepalive_due(struct smcr_link *link, struct smcr_keepalive *ka)
 
 	ka->left = LONG_MAX;
 	/*
-	 * the visit may miss an idle time that is set meanwhile; but as it is shorter than
-	 * the INT_MAX that is in ka_min during the visit, smcr_keepalive_changed() stores it
-	 * there
+	 * The visit may miss an idle time that is set during the visit. But as ka_min is
+	 * INT_MAX then, smcr_keepalive_changed() stores such an idle time in ka_min.
 	 */
 	spin_lock_bh(&lgr->lock);
 	WRITE_ONCE(lgr->conns.ka_min, INT_MAX);

@@ -2,18 +2,19 @@
 /*
  * Failover: the move of a connection to another link of its group (RFC 7609 4.6).
  *
- * When a link has failed, its queue pair is stopped first, so that what has certainly
- * arrived is known. Then each of its connections moves by itself, under its socket
- * lock, since the send buffer has to be mapped for the new link's device. Until
- * then nothing is posted; CDC messages and flags that are owed (due, but not posted yet)
- * are sent after the move. A connection in a handshake has no send buffer, and is moved by
- * its handshake.
+ * When a link has failed, its queue pair is stopped first: then it is known what has
+ * certainly arrived. After that, each connection of the link moves by itself, under its
+ * socket lock, as its send buffer has to be mapped for the new link's device. Until its
+ * move, the connection posts nothing. CDC messages and flags that are owed (due, but not
+ * posted yet) are sent after the move. A connection in a handshake has no send buffer, and
+ * its handshake moves it.
  *
- * A link is silent if nothing that connections have sent over it is pending, as it was
- * stopped or has drained: smcr_link_silent(). It carries if connections may send over it:
- * smcr_link_carries(). A lost link binds a connection, that is, it limits what may be
- * written (struct smcr_conn_bound), as long as the network may still deliver its WRITEs.
- * Send buffers are lent (snd.lent) when they were left to a link that may still read them.
+ * A link that was stopped or has drained is silent, as no post of a connection is pending
+ * there: smcr_link_silent(). A link carries connections while they may send over it:
+ * smcr_link_carries(). As long as the network may still deliver WRITEs of a lost link, the
+ * link binds connections that have left it: it limits what they may write (struct
+ * smcr_conn_bound). Send buffers are lent (snd.lent) if they were left to a link that may
+ * still read them.
  */
 #include "base/netns.h"
 #include "base/race.h"
@@ -27,10 +28,10 @@
 #include "conn/tx_impl.h"
 
 /*
- * The link that a connection has to leave, with a reference; NULL: none, or conn->active
- * differs from @active. As long as posts are pending on the link, the connection waits:
- * when they have ended, smcr_conn_move_all() (FO-03) or smcr_conn_tx_done() queues the
- * move.
+ * The link that a connection has to leave, with a reference. NULL: there is none, or
+ * conn->active differs from @active. While posts are pending on the link, the connection
+ * does not leave it yet. When these posts have ended, smcr_conn_move_all() (FO-03) or
+ * smcr_conn_tx_done() queues the move.
  */
 static struct smcr_link *move_from(struct smcr_conn *conn, bool active)
 {
@@ -47,7 +48,7 @@ static struct smcr_link *move_from(struct smcr_conn *conn, bool active)
 	return link;
 }
 
-/* Map the send buffers for the device of @to; the socket lock keeps them in place */
+/* Map the send buffers for the device of @to. The socket lock keeps them from changing. */
 static int move_map(struct smcr_conn *conn, const struct smcr_link *to)
 {
 	int rc = 0;
@@ -71,17 +72,16 @@ static void move_unmap(struct smcr_conn *conn, const struct smcr_link *from,
 }
 
 /*
- * Bind the connection: it writes nothing from position @at on, as the network may still
- * deliver WRITEs of the lost link @num, which would overwrite newer data there. The limit
- * ends when that link is deleted, as the peer then accepts nothing over it any more, or
- * after SMCR_HELD_UP.
+ * Bind the connection: it writes nothing from position @at on. The network may still deliver
+ * WRITEs of the lost link @num, which would overwrite newer data there. The limit ends after
+ * SMCR_HELD_UP, or when that link is deleted: then the peer accepts nothing over it.
  */
 static void move_bind(struct smcr_conn *conn, u64 at, u8 num)
 {
 	lockdep_assert_held(&conn->lock);
 	if (at == U64_MAX)
 		return;
-	/* after the loss of two links the deletion of one is not enough */
+	/* after the loss of two links the deletion of one does not end the limit */
 	WRITE_ONCE(conn->bound.num, conn->bound.at == U64_MAX ? num : 0);
 	conn->bound.at = min(conn->bound.at, at);
 	sk_reset_timer(&smcr_conn_sock(conn)->sk, &conn->bound.timer,
@@ -100,7 +100,7 @@ static void move_unbind(struct smcr_conn *conn)
 	smcr_tx_push(conn);
 }
 
-/* Link @num is deleted: unbind, unless another lost link binds, too. conn->lock held. */
+/* Link @num is deleted: unbind if that link alone binds the connection. conn->lock held. */
 void smcr_conn_unbind_from(struct smcr_conn *conn, u8 num)
 {
 	lockdep_assert_held(&conn->lock);
@@ -108,7 +108,7 @@ void smcr_conn_unbind_from(struct smcr_conn *conn, u8 num)
 		move_unbind(conn);
 }
 
-/* Unbind: the lost link is not deleted yet, but no packet is held up for so long */
+/* Unbind although the lost link is not deleted yet: no packet is held up for so long */
 void smcr_conn_unbind_late(struct timer_list *timer)
 {
 	struct smcr_conn *conn = container_of(timer, struct smcr_conn,
@@ -123,8 +123,9 @@ void smcr_conn_unbind_late(struct timer_list *timer)
 }
 
 /*
- * Change the link from @from to @to. What has certainly arrived is not written again. All
- * else is, unless the send buffers are lent: then A is sent, and no data. conn->lock held.
+ * Change the link from @from to @to. Data that have certainly arrived are not written again,
+ * all others are. If the send buffers are lent, no data are written, and A is sent.
+ * conn->lock held.
  */
 static void move_switch(struct smcr_conn *conn, struct smcr_link *from,
 			struct smcr_link *to)
@@ -148,8 +149,9 @@ static void move_switch(struct smcr_conn *conn, struct smcr_link *from,
 	conn->mv.leave = SMCR_MV_STAYS;
 	smcr_conn_set_link(conn, to);
 	/*
-	 * Without an element of the peer, an active connection has only unread data left,
-	 * and sends nothing. One in a handshake has no such element yet, but will send.
+	 * An active connection without an element of the peer sends nothing: it has only
+	 * unread data left. A connection in a handshake has no such element yet, but will
+	 * send.
 	 */
 	if (conn->relem.rtoken < 0 && conn->active)
 		return;
@@ -165,8 +167,8 @@ static void move_switch(struct smcr_conn *conn, struct smcr_link *from,
 }
 
 /*
- * As move_switch(), but false if data may follow, and the peer has announced no RToken
- * of its RMB on @to for them. conn->lock held.
+ * As move_switch(). Returns false, and does nothing, if the connection may write data, but
+ * the peer has announced no RToken of its RMB on @to. conn->lock held.
  */
 static bool move_locked(struct smcr_conn *conn, struct smcr_link *from,
 			struct smcr_link *to)
@@ -181,8 +183,8 @@ static bool move_locked(struct smcr_conn *conn, struct smcr_link *from,
 }
 
 /*
- * smcr_conn_move_all() may have run for @to before this connection was on it, and for
- * the deletion of @from before @from bound the connection: do now what it has missed.
+ * smcr_conn_move_all() may have run for @to before the connection was on @to, and for the
+ * deletion of @from before @from bound the connection. Do now what it has missed.
  */
 static void move_check(struct smcr_conn *conn, const struct smcr_link *from,
 		       const struct smcr_link *to)
@@ -203,9 +205,9 @@ static void move_check(struct smcr_conn *conn, const struct smcr_link *from,
 }
 
 /*
- * Is no post of the connection pending on @from? A silent link may be used again at any
- * time (smcr_link_stay()), and the connection then posts there under conn->lock. So the
- * caller keeps that lock from this check until it has changed the link.
+ * May the connection leave @from, as none of its posts is pending there? A silent link may
+ * be used again at any time (smcr_link_stay()), and then the connection posts there under
+ * conn->lock. So the caller keeps that lock from this check until it has changed the link.
  */
 static bool move_may(const struct smcr_conn *conn, const struct smcr_link *from)
 {
@@ -214,9 +216,9 @@ static bool move_may(const struct smcr_conn *conn, const struct smcr_link *from)
 }
 
 /*
- * Move from @from to @to, unless *@why has a reason against it already. False: not
- * moved; *@why is the reason, or NONE if the connection was not on @from any more, or
- * @from is used again.
+ * Move from @from to @to if *@why is SMCR_R_NONE. Returns false if the connection was not
+ * moved. Then *@why is the reason, or SMCR_R_NONE if the connection is not on @from any
+ * more, or @from is used again.
  */
 static bool move_to(struct smcr_conn *conn, struct smcr_link *from,
 		    struct smcr_link *to, enum smcr_reason *why)
@@ -252,7 +254,7 @@ static void move_lend(struct smcr_link *link, struct smcr_buf *buf)
 /**
  * smcr_conn_leave_link() - leave a link, and lend it the send buffers
  * @conn: connection, conn->lock held; it sends no data any more
- * @to: link that carries, for what is still to be sent; NULL: none
+ * @to: new link for what is still to be sent, carries connections; NULL: none
  *
  * Return: what smcr_conn_left() needs.
  */
@@ -299,10 +301,11 @@ void smcr_conn_left(struct smcr_conn *conn, const struct smcr_conn_left *left)
  * @conn: connection, conn->lock held; no post of it is pending
  * @why: reason
  *
- * If the group has a link that carries, a CDC with A is sent over that link. It needs no
- * RToken and no send buffer. Without A, a peer that ignores the reset of TCP would go on
- * to write into the element when another connection has it (RMB-22). The connection goes
- * on if its own link is used again, or if no link carries just now and the group goes on.
+ * If the group has a link that carries connections, a CDC with A is sent over that link.
+ * The CDC needs no RToken and no send buffer. Without A, a peer that ignores the reset of
+ * TCP would go on to write into the element when another connection has it (RMB-22). The
+ * connection is not ended if its own link is used again, or if no link carries connections
+ * now, but one may be used again (smcr_tx_parked()).
  *
  * Return: what smcr_conn_left() needs.
  */
@@ -327,7 +330,7 @@ struct smcr_conn_left smcr_conn_no_move(struct smcr_conn *conn,
 		return left;
 	}
 	left = smcr_conn_leave_link(conn, left.to);
-	/* as after a reset of TCP: send A, and wait for the peer's */
+	/* as after a reset of TCP, send A, and wait for the peer's A or C */
 	smcr_conn_event_locked(conn, SMCR_CONN_EV_TCP_RESET, why);
 	smcr_tx_push(conn);
 	return left;
@@ -409,7 +412,7 @@ static void move_spread(struct smcr_conn *conn, struct smcr_link *from)
 	spin_unlock_bh(&conn->lock);
 }
 
-/* Move from a link that is stopped, or drained, to the first one that is suitable */
+/* Move from a link that is stopped or drained to the first suitable link */
 static void move_off(struct smcr_conn *conn, struct smcr_link *from)
 {
 	enum smcr_reason why = SMCR_R_NONE;
@@ -419,7 +422,7 @@ static void move_off(struct smcr_conn *conn, struct smcr_link *from)
 
 	do {
 		to = smcr_lgr_another_link(conn->lgr, tried);
-		/* the own link is used again: smcr_conn_stay_all() follows */
+		/* the connection's own link is used again: smcr_conn_stay_all() follows */
 		if (to == from) {
 			smcr_link_put(to);
 			return;
@@ -454,10 +457,10 @@ static void move_not(struct smcr_conn *conn)
  * smcr_conn_move() - move a connection to another link
  * @conn: connection; the caller has the socket lock
  *
- * Nothing is done if its link is in use, or is the group's last. The connection is aborted
- * if no other link is suitable: its send buffer cannot be mapped, or the peer has announced
- * no RToken. If the connection is not active yet, its handshake is made to run, and moves
- * it by smcr_conn_move_early().
+ * The connection stays if its link is in use, or is the group's last link. It is aborted
+ * if no other link is suitable, as the send buffer cannot be mapped for the link's device,
+ * or the peer has announced no RToken on the link. If the connection is not active yet, its
+ * handshake is kicked, and moves it by smcr_conn_move_early().
  *
  * Context: process, sleeps.
  */
@@ -471,7 +474,7 @@ void smcr_conn_move(struct smcr_conn *conn)
 	}
 	if (!smcr_link_silent(from))
 		move_spread(conn, from);
-	/* the link may have failed meanwhile, and no other call comes for that */
+	/* @from may have failed by now: then leave it in this call */
 	if (smcr_link_silent(from) && READ_ONCE(conn->link) == from)
 		move_off(conn, from);
 	smcr_link_put(from);
@@ -482,10 +485,10 @@ void smcr_conn_move(struct smcr_conn *conn)
  * @conn: connection in an ACTIVE group, before smcr_conn_set_peer(); the caller has the
  *	turn of its handshake (core/hs_turn.h)
  *
- * Without this the removal of the link's device would wait for the peer. The connection
- * has sent nothing, but CLC may have named the old link to the peer, so the connection's
- * first message has F (FO-23). The connection stays if its link is in use, or as long as
- * no other link is.
+ * Without this the removal of the link's device would wait for a message of the peer. The
+ * connection has sent nothing yet, but CLC may have named the old link to the peer, so the
+ * connection's first CDC has F (FO-23). The connection stays if its link is in use, or if
+ * no other link is in use.
  *
  * Context: process, sleeps.
  */
@@ -504,8 +507,8 @@ static void move_any(struct smcr_lgr_member *member, void *arg)
 }
 
 /**
- * smcr_conn_stay_all() - go on over a link that can be used, when none could before
- * @link: link
+ * smcr_conn_stay_all() - resume the connections of a group that had no usable link
+ * @link: link that can be used now
  *
  * Connections on @link go on. Connections on a link that cannot be used any more move.
  *
@@ -522,8 +525,8 @@ void smcr_conn_stay_all(struct smcr_link *link)
  * smcr_conn_spread() - begin the move to a link that has fewer connections
  * @conn: connection; the caller has the socket lock
  *
- * The connection sends nothing more until all that it has sent has arrived, as on a link
- * that drains. Then smcr_conn_move() follows.
+ * As on a link that drains, the connection sends nothing more until all that it has sent
+ * has arrived. Then smcr_conn_move() follows.
  *
  * Context: process.
  */
@@ -556,7 +559,7 @@ static void move_if_on(struct smcr_lgr_member *member, void *arg)
 		smcr_conn_want_move(conn);
 	if (num && READ_ONCE(link->deleted) &&
 	    READ_ONCE(conn->bound.num) == num) {
-		/* bound.num may change before the work runs: the work compares both */
+		/* bound.num may change before the work runs, so the work compares it with gone */
 		WRITE_ONCE(conn->bound.gone, num);
 		set_bit(SMCR_CONN_TODO_UNBIND, &conn->end.todo);
 		smcr_conn_queue_work(conn);
@@ -567,7 +570,7 @@ static void move_is_late(struct smcr_lgr_member *member, void *arg)
 {
 	struct smcr_conn *conn = container_of(member, struct smcr_conn, member);
 
-	/* if the work gets the socket lock, it moves the connection; else LATE ends it */
+	/* the work moves the connection if it gets the socket lock; else LATE aborts it */
 	set_bit(SMCR_CONN_TODO_MOVE, &conn->end.todo);
 	set_bit(SMCR_CONN_TODO_LATE, &conn->end.todo);
 	smcr_conn_queue_work(conn);
@@ -628,7 +631,8 @@ static void spread_if_on(struct smcr_lgr_member *member, void *arg)
 /**
  * smcr_conn_spread_all() - move connections off links that have more than their share
  * @lgr: group
- * @more: in: how many, for the link of each slot; out: how many were not found
+ * @more: in: how many connections leave the link of each slot; out: how many of them were
+ *	not found
  *
  * Context: process, sleeps.
  */

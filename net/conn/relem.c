@@ -12,14 +12,14 @@
 #include "conn/smcr_sock.h"
 
 /*
- * Abort @conn in @lgr: the peer has given its element to another connection (RMB-24). The
- * caller has a reference. Before activation the conflict is only recorded, as the close
- * machine gets no event before smcr_conn_activate(). Context: any up to softirq.
+ * Abort @conn in @lgr: the peer has given another connection the element that @conn writes
+ * into (RMB-24). The caller has a reference. Before smcr_conn_activate() the conflict is
+ * only recorded, as the close machine gets no event yet. Context: any up to softirq.
  */
 static void conn_conflict(struct smcr_conn *conn, const struct smcr_lgr *lgr)
 {
 	spin_lock_bh(&conn->lock);
-	if (conn->lgr != lgr)	/* it was released meanwhile */
+	if (conn->lgr != lgr)	/* @conn was released since the lookup */
 		;
 	else if (conn->active)
 		smcr_conn_event_locked(conn, SMCR_CONN_EV_CONFLICT,
@@ -35,10 +35,10 @@ static unsigned long relem_key(int rtoken, u8 index)
 }
 
 /*
- * True if @conn has ended and its last message is posted, so that the peer may give its
- * element to another connection. @conn is perhaps not released yet, as its work waits for
- * the socket lock, or for a completion. After an own A the peer's C or A does not matter:
- * @conn writes no data any more, and has none to lose. Context: any up to softirq.
+ * True if @conn has ended and its last message is posted, so that the peer may give the
+ * element to another connection. @conn may not be released yet, as its work may wait for
+ * the socket lock or for a completion. If @conn has sent A, the peer's C or A does not
+ * matter: @conn writes no data any more, and has none to lose. Context: any up to softirq.
  */
 static bool conn_has_ended(struct smcr_conn *conn,
 			   const struct smcr_lgr *lgr)
@@ -55,9 +55,9 @@ static bool conn_has_ended(struct smcr_conn *conn,
 
 /*
  * Store @conn as owner of @key, for which memory is reserved. *@old: the previous owner,
- * with a reference; NULL: none, or it was freed just now. If the previous owner has not
- * ended, @conn takes the element only if its TCP peer has the address with which the group
- * was formed (J-08); else -EBUSY.
+ * with a reference; NULL: none, or its last reference was put just now. If the previous
+ * owner has not ended, @conn gets the element only if the TCP peer of @conn has the address
+ * with which the group was formed (J-08). Otherwise -EBUSY is returned.
  */
 static int relem_store(struct smcr_lgr *lgr, unsigned long key,
 		       struct smcr_conn *conn, struct smcr_conn **old)
@@ -98,16 +98,17 @@ out:
  * @index: element
  * @size: bytes of an element
  *
- * Another live connection that still has the element loses it: the peer, which owns
- * the RMB, has given it to @conn (RMB-24). But another host can relay the peer's CLC
+ * Another live connection that still has the element loses it: the peer, which owns the
+ * RMB, has given the element to @conn (RMB-24). But another host can relay the peer's CLC
  * messages, and name any element in them. So an Accept or Confirm from an address other
  * than the one with which the group was formed takes no element from a connection that
  * has not ended (J-08).
  *
  * Context: process.
- * Return: index of the RToken; -ENOMEM; -EBUSY the element is in use, and the group was
- * formed with another address than the connection's: the peer's C or A may still come,
- * and wakes lgr->wait; or as smcr_lgr_use_rtoken().
+ * Return: index of the RToken; -ENOMEM; an error of smcr_lgr_use_rtoken(); or -EBUSY: the
+ * element is in use, and the group was formed with another address than that of @conn's TCP
+ * peer. The peer's C or A for the owner of the element may still come, and then wakes
+ * lgr->wait.
  */
 int smcr_conn_claim_relem(struct smcr_conn *conn, const struct smcr_link *link,
 			  u32 rkey, u64 va, u8 index, u32 size)
@@ -188,7 +189,7 @@ void smcr_conn_agreed(struct smcr_lgr *lgr)
 	if (conn->lgr == lgr && !conn->active) {
 		if (!lgr->terms.base)
 			smcr_rmb_clear_eye(&conn->own.elem);
-		/* the peer has announced data before it could know where they begin */
+		/* the peer has announced data before it was settled where data begin */
 		if (conn->rx.ring.base != lgr->terms.base &&
 		    conn->rx.prod.abs)
 			conn->preactive.bad = SMCR_R_CDC_PROD;
@@ -208,14 +209,14 @@ static void conn_lose(struct smcr_conn *conn, struct smcr_lgr *lgr,
 
 	spin_lock_bh(&conn->lock);
 	/*
-	 * the connection may have been released meanwhile; a client's socket may even
-	 * have connected again, in another group
+	 * The connection may have been released since conn_first(). A client's socket may
+	 * even have connected again, in another group.
 	 */
 	if (conn->lgr == lgr) {
 		/*
-		 * before activation the close machine gets no event, and the handshake
-		 * notices the end of the group: a client's watches lgr->wait; a server's
-		 * that waits for the Confirm does not, and is kicked by link_lost()
+		 * Before activation the close machine gets no event; the handshake ends
+		 * the connection. A client's handshake watches lgr->wait. A server's
+		 * handshake that waits for the Confirm does not, so link_lost() kicks it.
 		 */
 		if (conn->active)
 			smcr_conn_event_locked(conn, SMCR_CONN_EV_LGR_LOST,
@@ -223,9 +224,9 @@ static void conn_lose(struct smcr_conn *conn, struct smcr_lgr *lgr,
 		else
 			child = !ssk->is_client;
 		/*
-		 * if the close machine has ended before, an earlier run of the work may
-		 * have found the socket lock taken. A run from now on, when the group is
-		 * DEAD, leaves the device even without that lock: smcr_conn_leave_device()
+		 * If the close machine has ended before, an earlier run of the work may
+		 * have found the socket lock taken. As the group is DEAD, a run from now on
+		 * leaves the device even without that lock: smcr_conn_leave_device().
 		 */
 		if (!child)
 			smcr_conn_queue_work(conn);

@@ -13,8 +13,8 @@
 /*
  * Copy @len readable bytes that start @skip bytes after the consumer position. Returns
  * bytes copied, 0 if they were purged meanwhile, or -EFAULT. The copy takes no lock, as
- * these bytes are outside of the peer's window; a peer that writes there all the same only
- * spoils its own data.
+ * these bytes are outside of the window that the peer may write to. If the peer writes there
+ * against the rules, it only spoils its own data.
  */
 static int rx_copy(struct smcr_conn *conn, struct msghdr *msg, u32 skip,
 		   u32 len)
@@ -27,8 +27,8 @@ static int rx_copy(struct smcr_conn *conn, struct msghdr *msg, u32 skip,
 
 	/*
 	 * cons is read before purged. Pairs with smcr_conn_purge_rx(), which sets purged,
-	 * then cons to the end of the data: without the barriers the copy could begin
-	 * there
+	 * then cons to the end of the data: without the barriers the copy could begin at
+	 * that end
 	 */
 	smp_rmb();
 	if (READ_ONCE(conn->rx.purged))
@@ -52,8 +52,8 @@ static int rx_copy(struct smcr_conn *conn, struct msghdr *msg, u32 skip,
 			off = 0;
 	}
 	/*
-	 * the bytes are read before purged. Pairs with smcr_conn_purge_rx(), after which
-	 * the peer may write over them: without the barriers newer bytes could be returned
+	 * The bytes are read before purged. Pairs with smcr_conn_purge_rx(), after which
+	 * the peer may overwrite them: without the barriers newer bytes could be returned.
 	 */
 	smp_rmb();
 	if (READ_ONCE(conn->rx.purged))
@@ -65,7 +65,8 @@ static int rx_copy(struct smcr_conn *conn, struct msghdr *msg, u32 skip,
  * smcr_rx_settle() - update rx.ackable after the reader or the mark has moved
  * @conn: connection, conn->lock held
  *
- * If the reader is at the mark, the urgent byte counts as consumed for the peer.
+ * If the reader is at the mark, the urgent byte is announced to the peer as consumed,
+ * except with SO_OOBINLINE.
  */
 void smcr_rx_settle(struct smcr_conn *conn)
 {
@@ -86,8 +87,8 @@ void smcr_rx_settle(struct smcr_conn *conn)
  *
  * When the peer has sent C, and our consumer cursor does not move until the peer's
  * T_CLOSE expires, the peer aborts the connection (CONN-21). So while data are
- * unread, an update is due from time to time. The peer's T_CLOSE is not known; the
- * interval fits our own value and the usual ones.
+ * unread, an update is due from time to time. The peer's T_CLOSE is not known: the
+ * interval is short enough for our own value and the usual values.
  */
 void smcr_rx_peer_closed(struct smcr_conn *conn)
 {
@@ -98,10 +99,10 @@ void smcr_rx_peer_closed(struct smcr_conn *conn)
 }
 
 /*
- * Is an update due to a peer that has sent C and waits? The window rules demand
- * none, as the peer writes nothing more. Nor is one due when the application has
- * read the last byte: it then finds the end of the data, and our own C follows when
- * it closes.
+ * Is an update due to a peer that has sent C and waits? The window rules demand no
+ * update, as the peer writes nothing more. When the application has read the last
+ * byte, no update is due either: the application finds the end of the data, and our
+ * own C follows when the application closes.
  */
 static bool rx_closer_waits(struct smcr_conn *conn)
 {
@@ -114,7 +115,7 @@ static bool rx_closer_waits(struct smcr_conn *conn)
 }
 
 /**
- * smcr_rx_asked() - does the peer wait for the consumer cursor, whatever the window?
+ * smcr_rx_asked() - does the peer wait for the consumer cursor, whatever its window is?
  * @conn: connection, conn->lock held
  */
 bool smcr_rx_asked(const struct smcr_conn *conn)
@@ -161,9 +162,9 @@ static void rx_consume(struct smcr_conn *conn, u32 n)
 }
 
 /*
- * As rx_consume(), but up to position @to. An urgent byte at the mark counts as consumed
- * for the peer before the reader skips it, so the bytes to skip may be more than a ring
- * holds, and smcr_pos_add() adds no more than that.
+ * As rx_consume(), but up to position @to. The bytes to skip may be more than a ring, which
+ * smcr_pos_add() adds at most: an urgent byte at the mark is announced to the peer as
+ * consumed before the reader skips the byte.
  */
 static void rx_jump(struct smcr_conn *conn, const struct smcr_pos *to)
 {
@@ -191,9 +192,9 @@ static u64 rx_run(struct smcr_conn *conn, u64 skip)
 }
 
 /*
- * Skip the urgent bytes at the position of a read or peek, where rx_run() is 0, as
- * tcp_recvmsg() does if it has copied nothing yet. An urgent byte is in the stream with
- * SO_OOBINLINE only, and is copied from urg->byte, as the peer may have written over its
+ * Skip the urgent bytes at the position of a read or peek, where rx_run() is 0.
+ * tcp_recvmsg() does so, too, if it has copied nothing yet. Only with SO_OOBINLINE an urgent
+ * byte is in the stream. It is copied from urg->byte, as the peer may have overwritten its
  * place. @hole: bytes that a peek has skipped. Returns bytes put into @msg, or -EFAULT.
  */
 static int rx_pass(struct smcr_conn *conn, struct msghdr *msg, int flags,
@@ -207,8 +208,8 @@ static int rx_pass(struct smcr_conn *conn, struct msghdr *msg, int flags,
 
 	spin_lock_bh(&conn->lock);
 	/*
-	 * with SO_OOBINLINE switched off since, the urgent byte counts as consumed: before
-	 * that the peer writes nothing behind it, and a peek would wait for ever
+	 * If SO_OOBINLINE was switched off, the urgent byte is announced as consumed now. The
+	 * peer writes nothing behind this byte until then, so a peek would wait for ever.
 	 */
 	smcr_rx_settle(conn);
 	smcr_rx_window(conn);
@@ -235,7 +236,7 @@ static int rx_pass(struct smcr_conn *conn, struct msghdr *msg, int flags,
 	return inlined;
 }
 
-/* Has the peer ended in order, with D or C, and was nothing before that lost? */
+/* Has the peer ended in order, with D or C, and were no data before that lost? */
 static bool rx_ended(const struct smcr_conn *conn)
 {
 	return (conn->fsm.rx_done || conn->fsm.rx_closed) && !conn->rx.lost;
@@ -244,9 +245,9 @@ static bool rx_ended(const struct smcr_conn *conn)
 /*
  * Decide how a read that has found no more than @skip readable bytes goes on, as in
  * tcp_recvmsg(). Returns 1: wait, or data have come; 0: the read ends, with the bytes that
- * it has copied or at the end of data; or the error. Under conn->lock a step of the
- * close machine is visible as a whole: an end with the data before it, a purge with its
- * error.
+ * it has copied or at the end of data; or the error. Under conn->lock a step of the close
+ * machine is visible only as a whole: the end of the data with the data before it, a purge
+ * with its error.
  */
 static int rx_idle(struct smcr_sock *ssk, size_t copied, long timeo,
 		   u32 skip)
@@ -295,8 +296,8 @@ static void smcr_rx_wait(struct smcr_sock *ssk, long *timeo, u64 more_than)
 }
 
 /*
- * Report TCP_INQ, the bytes that are left, as tcp_recvmsg() does. At the end of data it
- * is 1: a program with edge-triggered epoll then reads once more, and finds the end.
+ * Report TCP_INQ, the bytes that are left, as tcp_recvmsg() does. At the end of data the
+ * value is 1: a program with edge-triggered epoll then reads once more, and finds the end.
  */
 static void rx_put_inq(struct smcr_sock *ssk, struct msghdr *msg)
 {
@@ -306,7 +307,7 @@ static void rx_put_inq(struct smcr_sock *ssk, struct msghdr *msg)
 
 	if (!cmsg && !msg->msg_get_inq)
 		return;
-	spin_lock_bh(&conn->lock);	/* the last data and their end appear together */
+	spin_lock_bh(&conn->lock);	/* the last data and their end become visible together */
 	inq = min_t(u64, smcr_conn_readable(conn), INT_MAX);
 	if (!inq && (conn->fsm.rx_done || conn->fsm.rx_closed))
 		inq = 1;
@@ -339,12 +340,12 @@ int smcr_rx_recvmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len,
 
 	target = sock_rcvlowat(sk, flags & MSG_WAITALL, len);
 	timeo = sock_rcvtimeo(sk, flags & MSG_DONTWAIT);
-	do {	/* once even if @len is 0, for an error or a wait */
+	do {	/* if @len is 0, one pass reports an error, or waits */
 		u32 skip = flags & MSG_PEEK ? copied + hole : 0;
 		u64 avail = smcr_conn_readable(conn);
 		u64 run = rx_run(conn, skip);
 
-		/* at a mark the call ends if it has copied data already, or on a signal */
+		/* at a mark the read ends if it has copied data already, or on a signal */
 		if (unlikely(!run)) {
 			if (copied || !len)
 				break;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Receipt of urgent data, as on TCP, by core/urgent.h (RFC 7609 4.7.5, 4.7.6). The mark
- * is the position of the urgent byte, before which a read stops.
+ * is the position of the urgent byte. A read stops before the mark.
  */
 #include <net/tcp.h>
 #include "conn/conn.h"
@@ -26,7 +26,7 @@ static u8 rx_byte(const struct smcr_conn *conn)
 }
 
 /**
- * smcr_rx_urg_news() - process what is new on urgent data in a CDC
+ * smcr_rx_urg_news() - process the news of a CDC about urgent data
  * @conn: connection, conn->lock held
  * @ev: SMCR_URG_EV_*
  *
@@ -124,9 +124,9 @@ int smcr_rx_recv_urg(struct smcr_sock *ssk, struct msghdr *msg, size_t len,
  * smcr_rx_poll() - poll events of the receive side
  * @ssk: socket in mode SMC
  *
- * As tcp_poll(), with two differences: POLLPRI comes before the urgent byte is there
- * (RFC 7609 4.7.5), and data before the mark are readable whatever SO_RCVLOWAT is,
- * as nothing more comes before they are read.
+ * As tcp_poll(), with two differences. POLLPRI is reported even before the urgent byte has
+ * arrived (RFC 7609 4.7.5). Data before the mark are readable whatever SO_RCVLOWAT is,
+ * as no more data come until these are read.
  *
  * Return: EPOLLIN | EPOLLRDNORM, EPOLLPRI.
  */

@@ -9,7 +9,7 @@
 
 /**
  * smcr_sock_get() - take a reference without having one
- * @ssk: socket whose memory is safe (callback lock, RCU, list lock)
+ * @ssk: socket whose memory the caller keeps by the callback lock, RCU or the list lock
  *
  * Return: false when the last reference was put.
  */
@@ -77,15 +77,15 @@ static int mode_state(struct smcr_sock *ssk, enum smcr_mode mode)
  * @ssk: socket, socket lock held or not yet published
  * @mode: new mode
  *
- * The only writer of the mode. Wakes all sleepers of the socket. The caller then
- * checks what has happened on TCP before the change: smcr_tcp_check().
+ * This function alone writes the mode. It wakes all sleepers of the socket. The caller
+ * then checks what has happened on TCP before the change: smcr_tcp_check().
  */
 void smcr_sock_set_mode(struct smcr_sock *ssk, enum smcr_mode mode)
 {
 	struct sock *sk = &ssk->sk;
 
 	trace_smcr_mode(sk, ssk->mode, mode);
-	/* conn->lock: the connection writes sk_state, and reads sk_rcvlowat */
+	/* under conn->lock the connection writes sk_state, and reads sk_rcvlowat */
 	spin_lock_bh(&ssk->conn.lock);
 	if (mode == SMCR_MODE_SMC)	/* see smcr_set_rcvlowat() */
 		WRITE_ONCE(sk->sk_rcvlowat,
@@ -108,8 +108,8 @@ void smcr_sock_set_mode(struct smcr_sock *ssk, enum smcr_mode mode)
  * @ssk: socket
  * @flag: SMCR_SK_CONN_WORK, SMCR_SK_HS_WORK or SMCR_SK_ACCEPT_WORK
  *
- * The owner of the lock may be copying from or to memory that user space provides when
- * it likes. Works that wait for thousands of such owners would take up all workers.
+ * The owner of the lock may be copying from or to memory that user space provides late, or
+ * never. Works that wait for thousands of such owners would occupy all workers.
  *
  * Context: process.
  * Return: false if the lock is taken; its owner queues the work that @flag names when

@@ -33,13 +33,13 @@ struct smcr_tcp_calls {
 /*
  * An AF_SMC socket.
  *
- * Members are guarded by the socket lock unless stated. The socket lock nests
- * outside the inner socket's lock.
+ * Members are guarded by the socket lock unless stated. The inner socket's lock nests
+ * inside the socket lock.
  *
  * The inner socket (tcp) is valid as long as the socket is in sn->socks: under sk_lock a
- * reference on it can be taken. release() removes the socket from that list, and then
- * closes tcp, unless a thread runs its handshake, or the mode is SMC. In these cases the
- * reaper closes tcp when the last reference on the socket was put.
+ * reference on tcp can be taken. release() removes the socket from that list, and then
+ * closes tcp. But if a thread runs the handshake, or the mode is SMC, both are done after
+ * the last reference on the socket was put, and the reaper closes tcp.
  *
  * Memory is freed after an RCU grace period (SOCK_RCU_FREE).
  */
@@ -57,17 +57,17 @@ struct smcr_sock {
 	enum smcr_reason fallback_why;	/* valid in mode TCP */
 	u32 peer_diag;			/* diagnosis of the peer's Decline */
 	u8 crossed_id[8];		/* peer ID for SMCR_SK_CROSSED; inner socket's lock */
-	struct smcr_id net_node;	/* sn->socks, sn->sk_lock */
+	struct smcr_id net_node;	/* entry in sn->socks; sn->sk_lock */
 	bool counted;			/* in sn->n_socks; sn->sk_lock */
 	struct smcr_conn conn;
 
 	/* handshake; hs.c */
-	struct smcr_hs *hs;		/* owned by the thread that has the turn, see hs_turn */
+	struct smcr_hs *hs;		/* of the thread that has the turn, see hs_turn */
 	u32 hs_turn;			/* core/hs_turn.h; smcr_hs_turn() only */
 	struct work_struct hs_work;
-	struct delayed_work hs_timer;	/* end of a wait; also of a deferred accept() */
+	struct delayed_work hs_timer;	/* ends a wait, also that of a deferred accept() */
 	u8 hs_want;			/* enum smcr_clc_type or SMCR_HS_WANT_* */
-	unsigned long hs_up;		/* client: jiffies when TCP was established, 0: not */
+	unsigned long hs_up;		/* client: jiffies when TCP was established; 0: not yet */
 
 	/* listener */
 	struct work_struct accept_work;
@@ -84,8 +84,8 @@ struct smcr_sock {
 	struct smcr_tcp_calls tcp_calls;	/* the inner socket's own callbacks */
 
 	unsigned long flags;		/* SMCR_SK_*, atomic bit ops */
-	int tcp_err;			/* error copied with SMCR_SK_TCP_ERR */
-	u32 urg_seq;			/* announced by SIGURG; inner socket's lock */
+	int tcp_err;			/* valid with SMCR_SK_TCP_ERR: the error that was copied */
+	u32 urg_seq;			/* TCP's urg_seq signalled last; inner socket's lock */
 	int pushed_if;			/* SO_BINDTODEVICE as the inner socket has it */
 	u32 pushed_mark;		/* SO_MARK of the inner socket: smcr_sockopt_push() */
 	int pushed_cpu;			/* SO_INCOMING_CPU, as pushed or learned from TCP */
@@ -98,7 +98,7 @@ struct smcr_sock {
 /* hs_want: what a handshake waits for on TCP, apart from CLC messages */
 enum {
 	SMCR_HS_WANT_NOTHING	= 0,
-	SMCR_HS_WANT_TCP	= 0x80,	/* to be established, or to fail */
+	SMCR_HS_WANT_TCP	= 0x80,	/* TCP's connect() succeeds or fails */
 	SMCR_HS_WANT_NEWS	= 0x81,	/* data, FIN or an error, while LLC is awaited */
 };
 

@@ -10,24 +10,25 @@
 #include "conn/tx_impl.h"
 
 /*
- * Fewer bytes than this wait for more while a signalled post is pending, so that a
- * post is worth its completion; data on an idle connection never wait.
+ * While a signalled post is pending, fewer unsent bytes than this wait for more, so that
+ * a post is worth its completion. Data on an idle connection never wait.
  */
 #define SMCR_TX_GATHER		(16 * 1024)
 
 /*
- * CDC messages, at most, between the failover point (FO-04), which only completions
- * advance, and the next signalled one. After a move the sequence numbers of the failover
- * point and of the newest CDC are compared, so they must be less than 32768 apart.
+ * Maximum number of CDC messages between the failover point (FO-04) and the next signalled
+ * CDC: only completions advance the failover point. After a move the sequence numbers of the
+ * failover point and of the newest CDC are compared, so they must be less than 32768 apart.
  */
 #define SMCR_TX_TELL		4096
 
 /*
- * Posts of data in one smcr_tx_push(), at most: meanwhile the peer's messages wait for
- * conn->lock. At most six posts fill a ring, unless the send buffer is in many pieces, so
- * the limit is rarely reached. If each has two WRITEs and a CDC, they are 48 work requests,
- * fewer than a link posts in a row without a signalled one (link_needs_signal()). The last
- * post is signalled, and its completion calls smcr_tx_push() again.
+ * Maximum number of posts of data in one smcr_tx_push(), during which the peer's messages
+ * wait for conn->lock. The limit is rarely reached: at most six posts fill a ring, if the
+ * send buffer is not in many pieces. With two WRITEs and a CDC each, SMCR_TX_TURN posts are
+ * 48 work requests, fewer than a link posts in a row without a signalled one
+ * (link_needs_signal()). The last post is signalled, and its completion calls
+ * smcr_tx_push() again.
  */
 #define SMCR_TX_TURN		16
 
@@ -47,7 +48,7 @@ static void tx_fill(const struct smcr_conn *conn,
 		      (conn->fsm.tx_abort ? SMCR_CDC_A : 0);
 }
 
-/* Post on the link. @signal: with a completion, which has a reference on the socket */
+/* Post on the link. @signal: a completion follows, which has a reference on the socket */
 int smcr_tx_link_post(struct smcr_conn *conn, struct ib_rdma_wr *w, int n_w,
 		      const u8 *msg, bool signal, u64 mark, u32 flags)
 {
@@ -78,7 +79,7 @@ int smcr_tx_link_post(struct smcr_conn *conn, struct ib_rdma_wr *w, int n_w,
 
 /*
  * Post @n_w writes and the CDC behind them, and account for them on success.
- * @signal: with a completion. Returns as smcr_link_post().
+ * @signal: a completion follows. Returns as smcr_link_post().
  */
 int smcr_tx_post(struct smcr_conn *conn, struct ib_rdma_wr *w, int n_w,
 		 const struct smcr_pos *prod, bool blocked, bool signal)
@@ -102,7 +103,7 @@ int smcr_tx_post(struct smcr_conn *conn, struct ib_rdma_wr *w, int n_w,
 	rc = smcr_tx_link_post(conn, w, n_w, msg, signal, prod->abs,
 			       smcr_tx_pend_flags(conn, cdc.cflags, cdc.seq));
 	if (rc) {
-		/* the first writes of several may have been posted */
+		/* some of the writes may have been posted */
 		if (rc != -EAGAIN)
 			conn->mv.unsure = true;
 		return rc;
@@ -111,7 +112,7 @@ int smcr_tx_post(struct smcr_conn *conn, struct ib_rdma_wr *w, int n_w,
 	smcr_count(ssk->sn, SMCR_CNT_CDC_TX);
 	if (signal) {
 		conn->tx.signalled = prod->abs;
-		/* a flush needs a completion for the last byte */
+		/* this is the completion of the last byte, which a flush needs */
 		if (prod->abs == conn->tx.queued)
 			conn->tx.flush = false;
 	}
@@ -124,7 +125,7 @@ int smcr_tx_post(struct smcr_conn *conn, struct ib_rdma_wr *w, int n_w,
 	return 0;
 }
 
-/* Get in line for room in the send queue. False: not in line; the caller tries again. */
+/* Wait in the FIFO for room in the send queue. False: not waiting; the caller posts again. */
 static bool tx_wait_room(struct smcr_conn *conn)
 {
 	struct sock *sk = &smcr_conn_sock(conn)->sk;
@@ -145,7 +146,7 @@ struct smcr_buf *smcr_tx_buf_at(const struct smcr_conn *conn, u64 pos)
 	return pos < conn->snd.old_end ? conn->snd.old : conn->snd.buf;
 }
 
-/* SGEs of [src, src+len) of the ring @buf, which may wrap */
+/* SGEs of the bytes [src, src+len) of the ring @buf; this range may wrap */
 static int tx_sges(struct smcr_conn *conn, const struct smcr_buf *buf,
 		   u32 src, u32 len, struct ib_sge *sge)
 {
@@ -167,10 +168,10 @@ static u32 tx_gather_max(const struct smcr_conn *conn)
 }
 
 /*
- * Bytes of one post, at most. Each post costs both hosts some packets and wake-ups, but
- * the peer should read the data of one post while the next ones arrive. So a post is as
- * large as possible, but leaves SMCR_TX_BESIDE bytes of the ring for the next ones. If the
- * ring or the send buffer is too small for that, it is SMCR_TX_POST.
+ * Maximum number of bytes of one post. Each post costs both hosts some packets and wake-ups,
+ * but the peer should read the data of one post while the next posts arrive. So a post is as
+ * large as possible, but leaves SMCR_TX_BESIDE bytes of the ring and of the send buffer for
+ * the next posts. If one of them is too small for that, the maximum is SMCR_TX_POST.
  */
 u32 smcr_tx_part(const struct smcr_conn *conn)
 {
@@ -180,7 +181,7 @@ u32 smcr_tx_part(const struct smcr_conn *conn)
 	       SMCR_TX_BESIDE;
 }
 
-/* Fewer unsent bytes than this wait for more while a completion is pending */
+/* While a completion is pending, fewer unsent bytes than this wait for more */
 static u32 tx_gather(const struct smcr_conn *conn)
 {
 	if (conn->tx.more)
@@ -188,12 +189,12 @@ static u32 tx_gather(const struct smcr_conn *conn)
 	return conn->tx.nodelay ? 0 : tx_gather_max(conn);
 }
 
-/* Bytes of one post from @pos on, at most */
+/* Maximum number of bytes of one post from @pos on */
 u32 smcr_tx_post_max(const struct smcr_conn *conn, u64 pos)
 {
 	u32 max;
 
-	/* one SGE is for a wrap; smcr_buf_max_span() keeps one for a start in a chunk */
+	/* one SGE is for a wrap; smcr_buf_max_span() keeps another for a start in mid-chunk */
 	max = min_t(u32, smcr_tx_part(conn),
 		    smcr_buf_max_span(smcr_tx_buf_at(conn, pos),
 				      conn->link->pid.dev->max_sge - 1));
@@ -243,9 +244,9 @@ static int tx_post_data(struct smcr_conn *conn,
 	smcr_pos_add(&conn->tx.ring, &prod, plan->len);
 
 	/*
-	 * Data may wait for the completion of this post if it fills the window, or if half
-	 * of what tx_gather() lets wait was posted since the last signalled post. A flush
-	 * waits for the completion of the last byte.
+	 * A completion is needed if data may wait for it: the post fills the window, or half
+	 * of the bytes that tx_gather() lets wait were posted since the last signalled post.
+	 * A flush needs the completion of the last byte.
 	 */
 	signal = last || plan->blocked ||
 		 (plan->len == unsent && conn->tx.flush) ||
@@ -295,8 +296,8 @@ static int smcr_tx_data(struct smcr_conn *conn, int *left)
 	int rc;
 
 	/*
-	 * The last byte posted is urgent, and U is still due for it. If the peer has
-	 * consumed that byte already (announced is 0 after the post), data follow at once.
+	 * The last byte posted has become urgent, and U is still due for it. If announced is 0
+	 * after the post, the peer has consumed that byte already, and data follow at once.
 	 */
 	if (unlikely(urg->end == conn->tx.prod.abs) &&
 	    smcr_urg_tx_due(urg, conn->tx.prod.abs)) {
@@ -307,10 +308,10 @@ static int smcr_tx_data(struct smcr_conn *conn, int *left)
 	}
 	while (*left && (unsent = smcr_conn_unsent(conn)) > 0) {
 		may = tx_may(conn, unsent);
-		/* called again when the urgent byte was consumed, or by move_unbind() */
+		/* smcr_tx_push() follows when the urgent byte is consumed, or by move_unbind() */
 		if (!may)
 			return 0;
-		/* called again by smcr_conn_tx_done(); urgent data do not wait */
+		/* smcr_conn_tx_done() calls smcr_tx_push() again; urgent data do not wait */
 		if (conn->tx.pends && !conn->tx.flush && !urg->end &&
 		    unsent < tx_gather(conn))
 			return 0;
@@ -334,7 +335,7 @@ static int smcr_tx_data(struct smcr_conn *conn, int *left)
 	return 0;
 }
 
-/* Post D, C or A that is owed; signalled, as the release waits for the completion */
+/* Post an owed D, C or A. It is signalled, as the release waits for the completion. */
 static int tx_owed(struct smcr_conn *conn)
 {
 	int rc = smcr_tx_post(conn, NULL, 0, &conn->tx.prod, false, true);
@@ -351,7 +352,7 @@ static bool tx_needs_flush(const struct smcr_conn *conn)
 	       conn->tx.done != conn->tx.prod.abs;
 }
 
-/* Post what is due, as smcr_tx_push(). -EBUSY: a completion, or move_unbind(), calls again */
+/* One attempt of smcr_tx_push(). -EBUSY: a completion or move_unbind() makes the next one */
 static int tx_try(struct smcr_conn *conn, int *left)
 {
 	bool flush;
@@ -419,7 +420,7 @@ bool smcr_tx_outstanding(const struct smcr_conn *conn)
  * smcr_tx_give_up() - drop what is owed, as nothing can be sent any more
  * @conn: connection, conn->lock held
  *
- * A release, or a lingering close(), that has waited until that is sent goes on.
+ * A release, or a lingering close(), that has waited for that to be sent goes on.
  */
 void smcr_tx_give_up(struct smcr_conn *conn)
 {
@@ -437,10 +438,10 @@ void smcr_tx_give_up(struct smcr_conn *conn)
  * smcr_tx_push() - send what may be sent now
  * @conn: connection, conn->lock held
  *
- * Order: after a move, what has to be sent again (smcr_tx_catch_up()). Then one of these:
- * the barrier, to leave a working link; an owed D, C or A; data, and a CDC for the cursor or a
- * flush that the posts of data did not cover. Without room in the send queue the connection
- * waits in the link's line; after SMCR_TX_TURN posts it waits for a completion.
+ * After a move, what has to be sent again comes first (smcr_tx_catch_up()). Then comes one
+ * of these: the barrier, to leave a working link; or an owed D, C or A; or data, followed by
+ * a CDC if the data posts did not cover the cursor or a flush. Without room in the send queue
+ * the connection waits in the link's FIFO; after SMCR_TX_TURN posts, for a completion.
  *
  * Context: any.
  */
@@ -518,7 +519,7 @@ void smcr_tx_flush(struct smcr_conn *conn)
 }
 
 /**
- * smcr_tx_room() - post for the connections in line, as the send queue has room
+ * smcr_tx_room() - post for connections in the FIFO, as the send queue has room
  * @link: link
  *
  * Context: softirq, no locks held.
@@ -539,11 +540,11 @@ void smcr_tx_room(struct smcr_link *link)
 }
 
 /**
- * smcr_tx_link_gone() - empty the line of a link that was stopped
+ * smcr_tx_link_gone() - empty the FIFO of connections that wait for room on a link
  * @link: stopped link
  *
  * A connection that can move keeps what it owes, for the new link. All others drop what
- * they owe, as their release may wait until that is sent.
+ * they owe, as their release may wait for that to be sent.
  *
  * Context: process.
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Delivery of sent data, by completions and the peer's cursor. The functions here update
- * the send state, and do not feed the close machine: it may send, for which all of that
- * state has to be up to date. Their callers feed it afterwards, by smcr_conn_drained().
+ * Delivery of sent data, by completions and the peer's cursor. The functions here only
+ * update the send state. Their callers then feed the close machine, by smcr_conn_drained():
+ * the machine may send, and for that all of the send state has to be up to date.
  */
 #include "conn/conn.h"
 #include "conn/smcr_sock.h"
@@ -14,7 +14,7 @@
  * @mark: absolute position, from a completion or the peer's consumer cursor
  *
  * Context: any.
- * Return: true if that is more than before.
+ * Return: true if @mark is beyond all positions reclaimed before.
  */
 bool smcr_tx_reclaim(struct smcr_conn *conn, u64 mark)
 {

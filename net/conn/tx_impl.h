@@ -5,16 +5,16 @@
 
 #include "conn/conn.h"
 
-/* Bytes of a post; bytes of the ring that a larger post leaves free: smcr_tx_part() */
+/* Bytes of a post; bytes of ring and send buffer that a larger post leaves: smcr_tx_part() */
 #define SMCR_TX_POST		(64 * 1024)
 #define SMCR_TX_BESIDE		(256 * 1024)
 
-/* Bit of pend->flags that is no flag of CDC: the post is that of smcr_tx_barrier() */
+/* Bit of pend->flags, no flag of CDC: smcr_tx_barrier() has made the post */
 #define SMCR_TX_BARRIER		0x01
 
 /*
- * pend->flags: cflags of the CDC or SMCR_TX_BARRIER, conn->tx.attempt, and the number of
- * the last CDC that has arrived when the post completes
+ * pend->flags: cflags of the CDC or SMCR_TX_BARRIER, conn->tx.attempt, and the sequence
+ * number of the last CDC that has arrived when the post completes
  */
 static inline u32 smcr_tx_pend_flags(const struct smcr_conn *conn, u8 low,
 				     u16 seq)

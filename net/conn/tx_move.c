@@ -9,7 +9,7 @@
 #include "conn/smcr_sock.h"
 #include "conn/tx_impl.h"
 
-/* Where byte @pos of the stream is: a send buffer, and *@off in it */
+/* The send buffer that byte @pos of the stream is in; *@off: offset of the byte there */
 static struct smcr_buf *tx_where(const struct smcr_conn *conn, u64 pos,
 				 u32 *off)
 {
@@ -21,8 +21,8 @@ static struct smcr_buf *tx_where(const struct smcr_conn *conn, u64 pos,
 }
 
 /*
- * Post a plan without a CDC. Signalled only if @last: then this smcr_tx_push() makes no
- * further post of data (SMCR_TX_TURN), and the completion calls it again.
+ * Post a plan without a CDC. The post is signalled only if it is the @last one that this
+ * smcr_tx_push() may make (SMCR_TX_TURN): its completion calls smcr_tx_push() again.
  */
 static int tx_post_again(struct smcr_conn *conn,
 			 const struct smcr_tx_plan *plan, bool last)
@@ -49,9 +49,10 @@ static int tx_post_again(struct smcr_conn *conn,
 }
 
 /*
- * Write data again that have perhaps not arrived over the previous link, to the same
- * places. Nothing is announced before all of them are there (FO-10). Data that were
- * written twice may limit these, too: move_unbind() goes on with the rest.
+ * Write again, to the same places, data that have perhaps not arrived over the previous
+ * link. No CDC announces any of them before all of them are written (FO-10). If earlier data
+ * were written twice, bound.at may limit these writes, too: move_unbind() goes on with the
+ * rest.
  */
 static int tx_again(struct smcr_conn *conn, int *left)
 {
@@ -105,7 +106,7 @@ static int tx_validation(struct smcr_conn *conn)
 	return rc;
 }
 
-/* After a move, post validation, the data again, and a CDC with the current state */
+/* After a move, post the validation CDC, lost data again, and a CDC with the current state */
 int smcr_tx_catch_up(struct smcr_conn *conn, int *left)
 {
 	int rc = 0;
@@ -120,16 +121,16 @@ int smcr_tx_catch_up(struct smcr_conn *conn, int *left)
 				  conn->tx.blocked, true);
 	if (!rc) {
 		conn->mv.redo = false;
-		/* it has D, C or A, too: nothing follows C or A (CDC-44) */
+		/* that CDC has the owed D, C or A, too: no CDC follows C or A (CDC-44) */
 		WRITE_ONCE(conn->tx.owed, 0);
 	}
 	return rc;
 }
 
 /*
- * Post the barrier of a connection that leaves a working link: an RDMA WRITE of no bytes,
- * for which neither key nor address counts. When it completes, all that the connection has
- * sent has arrived. Nothing more is sent over this link.
+ * Post the barrier of a connection that leaves a working link. It is an RDMA WRITE of no
+ * bytes, for which neither key nor address counts. When the barrier completes, all that the
+ * connection has sent has arrived. The connection sends nothing more over this link.
  */
 int smcr_tx_barrier(struct smcr_conn *conn)
 {

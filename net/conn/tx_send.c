@@ -14,9 +14,9 @@
 #define SMCR_TX_REGROW		HZ
 
 /*
- * Get the link for whose device the send buffers are mapped, with a reference, as the
- * connection may leave the link at any time. NULL: the connection has no link, or the
- * buffers are on the reclaim list of a link that it has left (@lent in conn.h).
+ * Get the link for whose device the send buffers are mapped. It is returned with a reference,
+ * as the connection may leave it at any time. NULL: the connection has no link, or the
+ * buffers are on the reclaim list of a link that the connection has left (@lent in conn.h).
  */
 static struct smcr_link *tx_link_get(struct smcr_conn *conn)
 {
@@ -50,8 +50,8 @@ static void tx_use_buf(struct smcr_conn *conn, struct smcr_buf *buf, u32 size)
 }
 
 /*
- * Allocate a send buffer for the device of the connection's link. If the connection has
- * left the link meanwhile, the buffer is freed. The reference on the link, which keeps
+ * Allocate a send buffer for the device of the connection's link. If the connection leaves
+ * the link during the allocation, the buffer is freed. The reference on the link, which keeps
  * the device, is put after that.
  */
 static int tx_new_buf(struct smcr_conn *conn, u32 size)
@@ -68,7 +68,7 @@ static int tx_new_buf(struct smcr_conn *conn, u32 size)
 		goto out;
 	}
 	spin_lock_bh(&conn->lock);
-	/* lent: the connection has left @link, and is there again */
+	/* if lent is set, the connection has left @link, and is on it again */
 	if (conn->link == link && !conn->snd.lent) {
 		tx_use_buf(conn, buf, size);
 		rc = 0;
@@ -114,14 +114,14 @@ static void tx_free_old(struct smcr_conn *conn)
 	}
 	spin_unlock_bh(&conn->lock);
 	smcr_buf_free(old);
-	smcr_link_put(link);	/* after the buffer that is mapped for its device */
+	smcr_link_put(link);	/* it keeps the device until the buffer is freed */
 }
 
 /*
- * The first buffer is small if the first message is. When a message does not fit, a
+ * The first buffer is small if the first message is small. When a message does not fit, a
  * second buffer is allocated, which has the full size of SO_SNDBUF. The message is queued
- * in the new buffer; what is still in the old one is sent from the old one. False if the
- * buffer has its full size already, or cannot grow now. As long as it may grow, poll()
+ * in the new buffer, and data in the old buffer are sent from there. False if the buffer
+ * has its full size already, or cannot grow now. As long as the buffer may grow, poll()
  * reports room: otherwise a program that polls before each send would never offer a
  * message that does not fit, and would keep the small buffer.
  */
@@ -129,14 +129,14 @@ static bool tx_grow(struct smcr_conn *conn)
 {
 	if (!smcr_conn_may_grow(conn) || !conn->lgr)
 		return false;
-	if (tx_new_buf(conn, conn->snd.max)) {	/* the next send does not try again */
+	if (tx_new_buf(conn, conn->snd.max)) {	/* pause before the next attempt */
 		WRITE_ONCE(conn->snd.grow_at, jiffies + SMCR_TX_REGROW);
 		return false;
 	}
 	return true;
 }
 
-/* Copy into the send buffer after what is queued; returns bytes copied, or -EFAULT */
+/* Copy into the send buffer behind the queued data; returns bytes copied, or -EFAULT */
 static int tx_copy(struct smcr_conn *conn, struct msghdr *msg, u32 len)
 {
 	u32 off = conn->snd.in, done = 0, run;
@@ -158,7 +158,7 @@ static int tx_copy(struct smcr_conn *conn, struct msghdr *msg, u32 len)
 	return done ?: -EFAULT;
 }
 
-/* Post what MSG_MORE keeps back: no more data can be queued before there is room */
+/* Post data that MSG_MORE holds back: no more data can follow until there is room */
 static void tx_push_more(struct smcr_conn *conn)
 {
 	spin_lock_bh(&conn->lock);
@@ -168,8 +168,8 @@ static void tx_push_more(struct smcr_conn *conn)
 }
 
 /*
- * Make the last byte that is queued the urgent one. This is done when the send ends. Bytes
- * of the message that were queued earlier, as the send had to wait for room, are ordinary.
+ * Make the last queued byte the urgent byte. This is done when the send ends. So the bytes
+ * that were queued before a wait for room are sent as ordinary bytes.
  */
 static void tx_urgent(struct smcr_conn *conn)
 {
@@ -179,7 +179,7 @@ static void tx_urgent(struct smcr_conn *conn)
 		smcr_urg_tx_queue(&conn->tx.urg, conn->tx.queued);
 }
 
-/* Make the last byte queued urgent, as a send with MSG_OOB ends before all is queued */
+/* A send with MSG_OOB ends before all its bytes are queued: make the last queued one urgent */
 static void tx_urgent_part(struct smcr_conn *conn)
 {
 	spin_lock_bh(&conn->lock);
@@ -190,8 +190,8 @@ static void tx_urgent_part(struct smcr_conn *conn)
 
 /*
  * Unsent bytes. Data that were written into the peer's element count as sent, like
- * acknowledged ones on TCP, whether the peer's application has read them or not. 0 if
- * prod.abs, which is read without a lock, is newer than queued.
+ * acknowledged ones on TCP, whether the peer's application has read them or not. Both
+ * positions are read without a lock: if prod.abs is newer than queued, the result is 0.
  */
 static s64 tx_unsent(const struct smcr_conn *conn)
 {
@@ -228,8 +228,8 @@ bool smcr_tx_sparse(const struct smcr_conn *conn)
 }
 
 /*
- * Is there enough room to wake a sleeping writer? There is if a third of the send buffer
- * is free, and less than half of TCP_NOTSENT_LOWAT is unsent, as on TCP.
+ * Is there enough room to wake a sleeping writer? As on TCP, there is if a third of the send
+ * buffer is free, and less than half of TCP_NOTSENT_LOWAT is unsent.
  */
 static bool tx_roomy(const struct smcr_conn *conn)
 {
@@ -248,8 +248,8 @@ void smcr_tx_space(struct smcr_conn *conn)
 	struct smcr_sock *ssk = smcr_conn_sock(conn);
 
 	/*
-	 * the room is written before NOSPACE is read. Pairs with smcr_tx_wait(): without
-	 * the barriers a writer may sleep on
+	 * The room is written before NOSPACE is read. Pairs with smcr_tx_wait(): without the
+	 * barriers a writer may sleep although there is room.
 	 */
 	smp_mb();
 	if (test_bit(SMCR_SK_NOSPACE, &ssk->flags) && tx_roomy(conn)) {
@@ -259,7 +259,7 @@ void smcr_tx_space(struct smcr_conn *conn)
 }
 
 /**
- * smcr_tx_pushed() - watch the limits of unsent data after smcr_tx_push()
+ * smcr_tx_pushed() - apply the limits of unsent data after smcr_tx_push()
  * @conn: connection, conn->lock held
  */
 void smcr_tx_pushed(struct smcr_conn *conn)
@@ -269,8 +269,8 @@ void smcr_tx_pushed(struct smcr_conn *conn)
 	if (unlikely(conn->tx.timeout))
 		smcr_tx_watch(conn);
 	/*
-	 * without TCP_NOTSENT_LOWAT writers wait for room in the buffer only, which comes
-	 * with completions and the peer's cursor, and not with a post
+	 * Without TCP_NOTSENT_LOWAT writers wait for room in the buffer only. Completions and
+	 * the peer's cursor make such room, posts do not.
 	 */
 	if (unlikely(tx_lowat(conn) != UINT_MAX))
 		smcr_tx_space(conn);
@@ -284,8 +284,8 @@ static u32 tx_room_for(const struct smcr_conn *conn, size_t len)
 }
 
 /*
- * True if no send takes data any more. The caller's socket lock does not keep this from
- * changing: the close machine runs under conn->lock only.
+ * True if no send takes data any more. The result may change although the caller has the
+ * socket lock, as the close machine runs under conn->lock only.
  */
 static bool tx_over(const struct smcr_sock *ssk)
 {
@@ -294,7 +294,7 @@ static bool tx_over(const struct smcr_sock *ssk)
 	       !smcr_close_may_send(&ssk->conn.fsm);
 }
 
-/* 0 when there is room; else the error that ends the send */
+/* Wait for room. Returns 0 when there is room, else the error that ends the send */
 static int smcr_tx_wait(struct smcr_sock *ssk, long *timeo)
 {
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
@@ -365,7 +365,7 @@ int smcr_tx_sendmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len)
 				break;
 			continue;
 		}
-		/* the first bytes are posted before many are copied */
+		/* with no post pending, copy less, so that the first bytes are posted soon */
 		n = tx_copy(conn, msg,
 			    min_t(u32, n, READ_ONCE(conn->tx.pends) ?
 					       smcr_tx_part(conn) :
@@ -395,9 +395,9 @@ int smcr_tx_sendmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len)
 	}
 	if (rc == -EPIPE) {
 		/*
-		 * tx_over() may have seen the close machine's new state before
-		 * sk_err, which is set later in the same step: to take conn->lock is to
-		 * wait for the end of that step
+		 * tx_over() may have read the new state of the close machine before the
+		 * same step of the machine has set sk_err. The step ends before conn->lock
+		 * can be taken here.
 		 */
 		spin_lock_bh(&conn->lock);
 		if (sk->sk_err)

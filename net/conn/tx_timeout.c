@@ -8,7 +8,7 @@
 #include "conn/smcr_sock.h"
 #include "conn/tx_impl.h"
 
-/* Does something wait for room at the peer, or for a completion? */
+/* Do data wait for room at the peer, or is a completion pending? */
 static bool tx_waits(const struct smcr_conn *conn)
 {
 	return conn->tx.pends || smcr_conn_unsent(conn);
@@ -21,7 +21,7 @@ static void tx_arm(struct smcr_conn *conn)
 }
 
 /**
- * smcr_tx_watch() - begin to measure the time, or measure anew if the peer has taken data
+ * smcr_tx_watch() - begin to measure the time, anew if the peer has taken data
  * @conn: connection with a timeout, conn->lock held
  */
 void smcr_tx_watch(struct smcr_conn *conn)
@@ -39,7 +39,7 @@ void smcr_tx_watch(struct smcr_conn *conn)
 	conn->tx.watched = true;
 	conn->tx.taken = taken;
 	conn->tx.since = jiffies;
-	/* a running timer is not put off: on expiry smcr_tx_stalled() checks tx.since */
+	/* an armed timer keeps its time: on expiry smcr_tx_stalled() checks tx.since */
 	if (!timer_pending(&conn->tx.timer))
 		tx_arm(conn);
 }
@@ -48,7 +48,7 @@ void smcr_tx_watch(struct smcr_conn *conn)
  * smcr_tx_stalled() - is TCP_USER_TIMEOUT over?
  * @conn: connection, conn->lock held
  *
- * If it is not, and something waits for the peer, the timer is armed again.
+ * If it is not, and data or a completion wait for the peer, the timer is armed again.
  *
  * Context: any; tx.timer has run out.
  * Return: true if the peer has taken nothing for that time.

@@ -40,7 +40,7 @@ u8 smcr_elems_get(struct smcr_elems *e)
 	return (u8)(i + 1);
 }
 
-/* Move @index from state @from to state @to; false if it is not in @from */
+/* Change the state of @index from @from to @to; false if it is not @from */
 static bool elem_move(struct smcr_elems *e, u8 index, u8 from, u8 to)
 {
 	if (!index || index > e->n || e->state[index - 1] != from)
@@ -55,8 +55,8 @@ static bool elem_move(struct smcr_elems *e, u8 index, u8 from, u8 to)
  * smcr_elems_put() - give a busy element back
  * @e: allocator
  * @index: from smcr_elems_get()
- * @quarantine: the peer may still write to the element: it is not free before
- *		smcr_elems_release()
+ * @quarantine: the peer may still write to the element, so it is not free
+ *		before smcr_elems_release()
  *
  * Return: false if @index was not busy; nothing changes then.
  */

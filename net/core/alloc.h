@@ -9,10 +9,10 @@
 #include "proto.h"
 
 /*
- * Elements of one RMB. The search is next-fit: a freed element rests as long as
- * possible before it is used again. An element is free, or busy, or quarantined
- * if its connection has ended but the peer may still write to it (RMB-22,
- * RMB-23).
+ * Elements of one RMB. The search is next-fit, so that a freed element is
+ * unused as long as possible. An element is free, busy or in quarantine. It is
+ * in quarantine if its connection has ended, and the peer may still write to it
+ * (RMB-22, RMB-23).
  */
 struct smcr_elems {
 	u16 n;			/* number of elements, 1..255 */
@@ -30,8 +30,8 @@ bool smcr_elems_release(struct smcr_elems *e, u8 index);
 bool smcr_elems_idle(const struct smcr_elems *e);
 
 /*
- * Link numbers 1..255 of a group (LG-13, I-16): never 0, not reused until all
- * were used.
+ * Link numbers 1..255 of a group (LG-13, I-16). They are assigned in cyclic
+ * order, so a number is not reused before all the others were used.
  */
 struct smcr_link_nums {
 	u8 last;		/* number assigned last, 0 at the start */

@@ -28,8 +28,9 @@ enum {
  * @out: filled on success, untouched on error
  * @why: reason, set on error
  *
- * In a failover validation message (F) only sequence number and token mean
- * anything; all other fields of @out are zero, whatever the peer sent (CDC-47).
+ * In a failover validation message (F) only sequence number and token have a
+ * meaning. All other fields and flags of @out are zero, whatever the peer sent
+ * (CDC-47).
  *
  * Return: 0 or -EPROTO.
  */

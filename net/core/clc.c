@@ -2,11 +2,11 @@
 /*
  * CLC codec, RFC 7609 A.2.
  *
- * The body decoders take the whole message, exactly hdr.len bytes of it, check
- * the header again, and verify the trailing eye catcher; the header decoder
- * verifies the leading one. Reserved bits are ignored (CLC-02). Encoders write
- * the whole message; they return -EMSGSIZE if it does not fit, and -EINVAL for
- * values that cannot be encoded.
+ * The header decoder verifies the leading eye catcher. The body decoders take
+ * the whole message, which has exactly hdr.len bytes. They check the header
+ * again, and verify the trailing eye catcher. Reserved bits are ignored
+ * (CLC-02). Encoders write the whole message. They return -EMSGSIZE if it does
+ * not fit, and -EINVAL for values that cannot be encoded.
  */
 #include "byteio.h"
 #include "clc.h"
@@ -18,14 +18,14 @@ enum {
 	OFF_EYE		= 0,
 	OFF_TYPE	= 4,
 	OFF_LENGTH	= 5,
-	OFF_VERSION	= 7,	/* high nibble; flag and reserved bits below */
+	OFF_VERSION	= 7,	/* high nibble; low nibble: flag and reserved bits */
 	OFF_PEER_ID	= 8,
 
 	/* Proposal, Accept, Confirm */
 	OFF_GID		= 16,
 	OFF_MAC		= 32,
 
-	/* Proposal; offsets behind the growth area are for an empty area */
+	/* Proposal; behind the growth area: offsets if that area is empty */
 	OFF_P_GROWTH	= 38,
 	OFF_P_AREA	= 40,
 	OFF_P_NET	= 40,
@@ -106,7 +106,7 @@ int smcr_clc_decode_hdr(const u8 *buf, size_t len, struct smcr_clc_hdr *out,
 		len_ok = msg_len == SMCR_CLC_ACCEPT_LEN;
 		break;
 	case SMCR_CLC_DECLINE:
-		/* in version 2, 16 more bytes follow those that are read */
+		/* in version 2 it has 16 more bytes, which are not read */
 		len_ok = msg_len == SMCR_CLC_DECLINE_LEN ||
 			 (msg_len == SMCR_CLC_DECLINE2_LEN &&
 			  version > SMCR_CLC_VERSION);
@@ -118,7 +118,8 @@ int smcr_clc_decode_hdr(const u8 *buf, size_t len, struct smcr_clc_hdr *out,
 
 	/*
 	 * CLC-04, I-33: a peer that proposes a later version supports version
-	 * 1, too. An answer in a version that was not proposed is not usable.
+	 * 1, too. An Accept or Confirm in a version that was not proposed is
+	 * not usable.
 	 */
 	if (version < SMCR_CLC_VERSION)
 		return reject(why, SMCR_R_CLC_VERSION);
@@ -151,8 +152,8 @@ static int decode_frame(const u8 *buf, size_t len, struct smcr_clc_hdr *hdr,
 }
 
 /*
- * In a Proposal of version 2 the two low bits of @byte, which has the version,
- * show what is offered for version 1: 0 SMC-R, 1 SMC-D, 2 nothing, 3 both.
+ * @byte is the one with the version. In a Proposal of version 2 its two low
+ * bits are the offer for version 1: 0 SMC-R, 1 SMC-D, 2 nothing, 3 both.
  * Version 1 reserves these bits.
  */
 static bool offers_v1(u8 byte)
@@ -169,8 +170,8 @@ static bool offers_v1(u8 byte)
  * @out: filled on success, untouched on error
  * @why: reason, set on error
  *
- * The growth area is skipped unread (CLC-20). The caller, which knows the
- * connection, chooses between the IPv4 and the IPv6 part.
+ * The growth area is skipped unread (CLC-20). The caller uses the IPv4 or the
+ * IPv6 part, by the address family of the TCP connection.
  *
  * Return: 0 or -EPROTO.
  */
@@ -197,12 +198,12 @@ int smcr_clc_decode_proposal(const u8 *buf, size_t len,
 	if (len < SMCR_CLC_PROPOSAL_MIN + growth)
 		return reject(why, SMCR_R_CLC_LENGTH);
 
-	/* the growth area moves all that follows by its length */
+	/* all fields behind the growth area are shifted by its length */
 	area = buf + growth;
 	n = area[OFF_P_N_PREFIX];
 	if (n > SMCR_CLC_MAX_PREFIX)
 		return reject(why, SMCR_R_CLC_PREFIX);
-	/* a later version may append to what version 1 has */
+	/* a later version may append fields to those of version 1 */
 	end = SMCR_CLC_PROPOSAL_MIN + growth + n * SMCR_CLC_PREFIX_LEN;
 	if (later ? len < end : len != end)
 		return reject(why, SMCR_R_CLC_LENGTH);
@@ -303,7 +304,7 @@ int smcr_clc_decode_decline(const u8 *buf, size_t len,
 	return 0;
 }
 
-/* Write header, peer ID and eye catchers; the rest of @msg_len bytes is 0 */
+/* Write header, peer ID and eye catchers; clear the rest of @msg_len bytes */
 static void encode_frame(u8 *buf, u16 msg_len, u8 type, u8 version, bool flag,
 			 const u8 *peer_id)
 {
@@ -318,7 +319,7 @@ static void encode_frame(u8 *buf, u16 msg_len, u8 type, u8 version, bool flag,
 
 /**
  * smcr_clc_encode_proposal() - encode a Proposal without growth area (A.2.2)
- * @in: values; the version is sent as it is (1 in own Proposals)
+ * @in: values, the version among them (1 in own Proposals)
  * @buf: filled with the message
  * @len: size of @buf
  *
@@ -415,13 +416,13 @@ int smcr_clc_encode_decline(const struct smcr_clc_decline *in, u8 *buf,
 
 /**
  * smcr_bsize_for() - choose the element size for a receive buffer (RMB-08)
- * @rcvbuf: bytes the application wants to be able to receive unread
+ * @rcvbuf: size of the receive buffer, in bytes
  *
- * When the size is chosen, it is not known yet whether elements begin with an
- * eye catcher. So no bytes are added for it: an element that has one holds four
- * bytes less than its size.
+ * When the size is chosen, the two sides have not agreed yet whether elements
+ * begin with an eye catcher. So no bytes are added for it. An element with an
+ * eye catcher holds four bytes less than its size.
  *
- * Return: code of the smallest size that holds @rcvbuf, capped at 512 KiB.
+ * Return: code of the smallest size that is at least @rcvbuf; 512 KiB at most.
  */
 u8 smcr_bsize_for(u32 rcvbuf)
 {

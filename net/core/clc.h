@@ -23,13 +23,13 @@ struct smcr_clc_prefix {
 };
 
 struct smcr_clc_proposal {
-	u8 version;		/* what the peer announced, >= 1 */
+	u8 version;		/* as the peer announced it, >= 1 */
 	u8 peer_id[8];
 	u8 gid[16];
 	u8 mac[6];
 	u8 ipv4_net[4];		/* network number; zero on IPv6 */
 	u8 ipv4_plen;		/* 0..32 */
-	u8 n_prefix;		/* 0 on IPv4, 1..8 on IPv6 (0 matches nothing) */
+	u8 n_prefix;		/* 0 on IPv4; 1..8 on IPv6 (0: no match) */
 	struct smcr_clc_prefix prefix[SMCR_CLC_MAX_PREFIX];
 };
 

@@ -3,16 +3,17 @@
  * Connection state machine, RFC 7609 4.8. See close.h.
  *
  * transitions[] is the whole machine: the first row that matches applies. A row
- * has the actions of a transition, and the error; smcr_close_step() omits what
- * has no effect (an error after the application closed, FIN or RST after a
- * reset of the TCP connection), and adds ERROR and STOP_TIMER. D, C and A are
- * the flags of CDC: sending done, connection closed, abnormal close. Rows that
- * apply after own C have no error: C is sent only when the application has
- * closed.
+ * has the actions of a transition, and the error. smcr_close_step() leaves out
+ * what has no effect: an error after the application closed, and FIN or RST
+ * after a reset of the TCP connection. It adds ERROR and STOP_TIMER. D, C and A
+ * are the flags of CDC: sending done, connection closed, abnormal close. Rows
+ * that apply after own C have no error, because C is sent only after the
+ * application has closed.
  *
- * Labels: "F22 3A" is arc 3A of Figure 22, "F23 1A" of Figure 23; where the RFC
- * has no arrow, the label is the item of the conformance catalogue. Arc 2 of
- * Figure 22 is smcr_close_init(), box 1 of that figure is the state CLOSED.
+ * Labels: "F22 3A" is arc 3A of Figure 22, "F23 1A" is arc 1A of Figure 23.
+ * Where the RFC has no arrow, the label is the item of the conformance
+ * catalogue. Arc 2 of Figure 22 is smcr_close_init(), box 1 of that figure is
+ * the state CLOSED.
  */
 #include "close.h"
 #include "env.h"
@@ -41,12 +42,12 @@ enum {
 
 /**
  * struct smcr_close_row - one transition
- * @from: states, bit numbers are enum smcr_conn_st
- * @events: events, bit numbers are enum smcr_conn_ev
+ * @from: set of states, bit numbers are enum smcr_conn_st
+ * @events: set of events, bit numbers are enum smcr_conn_ev
  * @guard: G_*, all of them must hold
  * @to: enum smcr_conn_st, or SMCR_CONN_ST_STAY
- * @err: errno for an application that has not closed, 0 none
- * @why: reason if the caller names none; SMCR_R_NONE for an orderly step
+ * @err: errno for an application that has not closed; 0 none
+ * @why: reason, if the caller passes none; SMCR_R_NONE for an orderly step
  * @actions: ACT_*, and SMCR_ACT_* other than ERROR and STOP_TIMER
  * @arc: RFC arc, or catalogue item
  */
@@ -87,7 +88,7 @@ struct smcr_close_row {
 
 #define PEER_CLOSE_WAITS (ST(PEER_CLOSE_WAIT1) | ST(PEER_CLOSE_WAIT2))
 #define APP_CLOSE_WAITS	(ST(APP_CLOSE_WAIT1) | ST(APP_CLOSE_WAIT2))
-/* own C may have been sent; if so, the peer's C or A is due */
+/* own C may have been sent; then the peer's C or A is due */
 #define PEER_WAITS	(PEER_CLOSE_WAITS | ST(PEER_FIN_CLOSE_WAIT))
 /* A was neither sent nor received */
 #define OPEN	(ST(ACTIVE) | PEER_WAITS | APP_CLOSE_WAITS |		\
@@ -96,14 +97,14 @@ struct smcr_close_row {
 #define EV_ALL	((1u << NR_SMCR_CONN_EV) - 1)
 
 #define SEND_C		(DO(SEND_CLOSED) | DO(CLOSE_TIMER))
-/* C after the drain; the timer bounds how long the peer takes for the data */
+/* C follows the drain; the timer limits how long the peer takes for the data */
 #define WANT_C		(ACT_WANT_CLOSED | DO(CLOSE_TIMER))
 #define SEND_A		(DO(PURGE) | DO(SEND_ABORT))
 #define END_FIN		(DO(RELEASE) | DO(TCP_FIN))
 #define END_RST		(DO(RELEASE) | DO(TCP_RST))
 /* the peer's A, or its C (I-28), is still to come */
 #define ABORT_WAIT	(SEND_A | DO(TCP_RST) | DO(ABORT_TIMER))
-/* the peer's A or C came before */
+/* the peer's A or C has arrived already */
 #define ABORT_END	(SEND_A | END_RST)
 /* as ABORT_END, but what the peer wrote before its C stays readable */
 #define READER_END	(DO(DROP_TX) | DO(SEND_ABORT) | END_RST)
@@ -111,8 +112,8 @@ struct smcr_close_row {
 static const struct smcr_close_row transitions[] = {
 	IGNORE(ST(CLOSED), EV_ALL & ~EV(CONFLICT)),
 	/*
-	 * the peer has given its element of this connection to a new one: a
-	 * failover must not repeat writes into it
+	 * The peer has given its element of this connection to another one. So
+	 * a failover must not repeat writes into this element.
 	 */
 	ROW(ST(CLOSED), CONFLICT, 0,
 	    STAY, DO(NO_TX), 0, NONE, "RMB-24"),
@@ -133,8 +134,9 @@ static const struct smcr_close_row transitions[] = {
 	ROW(OPEN, APP_CLOSE, G_APP_CLOSED,
 	    STAY, 0, 0, NONE, "CONN-06"),
 	/*
-	 * data that were queued while the peer's C was processed will not be
-	 * read: reset, as for data that are unsent when C arrives (CONN-14)
+	 * The application queued data while the peer's C was processed. The
+	 * peer will not read them, so the connection is reset, as for data that
+	 * are unsent when C arrives (CONN-14).
 	 */
 	ROW(OPEN, APP_CLOSE, G_RX_CLOSED | G_UNSENT,
 	    CLOSED, ABORT_END, 0, PEER_CLOSED_UNREAD, "CONN-14"),
@@ -186,7 +188,7 @@ static const struct smcr_close_row transitions[] = {
 	       ST(APP_FIN_CLOSE_WAIT) | APP_CLOSE_WAITS | ABORTING,
 	       EV(RX_DONE)),
 
-	/* C from the peer: EOF wakes senders that wait, too (CONN-19) */
+	/* C from the peer; EOF also wakes senders that wait (CONN-19) */
 	ROW(ST(ACTIVE) | ST(APP_CLOSE_WAIT1), RX_CLOSED, G_UNSENT,
 	    CLOSED, READER_END, ECONNRESET, PEER_CLOSED_UNREAD, "CONN-14"),
 	ROW(ST(ACTIVE), RX_CLOSED, 0,
@@ -219,8 +221,8 @@ static const struct smcr_close_row transitions[] = {
 	IGNORE(OPEN | ST(PEER_ABORT_WAIT), EV(TX_ABORT_DONE)),
 
 	/*
-	 * Active abort. No A follows own C: reset TCP, and go on waiting for
-	 * the peer, which may still write.
+	 * Active abort. After own C no A is sent: TCP is reset, and the
+	 * connection goes on waiting for the peer, which may still write.
 	 */
 	ROW(PEER_WAITS, APP_ABORT, G_TX_CLOSED,
 	    STAY, DO(TCP_RST), 0, LOCAL_ABORT, "CONN-30"),
@@ -238,12 +240,13 @@ static const struct smcr_close_row transitions[] = {
 	    PEER_ABORT_WAIT, ABORT_WAIT, ECONNABORTED, CDC_CURSOR, "F23 1A"),
 	IGNORE(ABORTING, EV(VIOLATION)),
 
-	/* the peer will not send C any more: at most its A is still to come */
+	/* after a reset the peer sends no C any more, at most its A */
 	ROW(PEER_WAITS, TCP_RESET, G_TX_CLOSED,
 	    STAY, DO(ABORT_TIMER), 0, TCP_RESET, "CONN-30"),
 	/*
-	 * After the peer's C a reset means that its T_CLOSE expired before our
-	 * application closed. No error: what the peer wrote stays readable.
+	 * After the peer's C a reset means that the peer's T_CLOSE expired
+	 * before our application closed. There is no error, and the data that
+	 * the peer wrote stay readable.
 	 */
 	ROW(OPEN, TCP_RESET, G_RX_CLOSED,
 	    CLOSED, READER_END, 0, TCP_RESET, "I-28"),
@@ -252,7 +255,7 @@ static const struct smcr_close_row transitions[] = {
 	    "F23 1A"),
 	IGNORE(ABORTING, EV(TCP_RESET)),
 
-	/* the timer runs only after close, or own A: CONN-22 */
+	/* the timer runs only after close() or own A: CONN-22 */
 	ROW(PEER_WAITS, TIMER, G_TX_CLOSED,
 	    CLOSED, END_RST, 0, CLOSE_TIMEOUT, "CONN-21"),
 	ROW(OPEN, TIMER, G_WANT_CLOSED | G_RX_CLOSED,
@@ -315,8 +318,8 @@ static const struct smcr_close_row *find(u32 st, u32 ev, u32 holds)
 }
 
 /*
- * The timer runs exactly as long as, after close() or an abort, the peer has
- * still to consume our data, or to answer our C or A.
+ * The timer runs only after close() or an abort, until the peer has consumed
+ * our data and has answered our C or A.
  */
 static bool timer_runs(const struct smcr_close *c)
 {
@@ -385,36 +388,37 @@ void smcr_close_init(struct smcr_close *c)
  * @ev: event
  * @facts: state of the buffers at this moment
  * @why: reason to report for VIOLATION and the other abnormal events;
- *	 SMCR_R_NONE: that of the row
+ *	 SMCR_R_NONE: the reason in the row
  * @out: filled with what the caller has to do
  *
- * Every (state, event) pair is defined; events that mean nothing in a state
- * return no action. In CLOSED only CONFLICT returns one, NO_TX. During the life
- * of a connection at most one of SEND_CLOSED and SEND_ABORT is returned, once;
- * SEND_DONE at most once, and before them; RELEASE, and one of TCP_FIN and
- * TCP_RST, exactly once.
+ * The machine has a row for every (state, event) pair. If an event has no
+ * effect in a state, no action is returned. In CLOSED only CONFLICT returns an
+ * action, NO_TX. During the life of a connection either SEND_CLOSED or
+ * SEND_ABORT is returned, once at most. SEND_DONE is returned once at most, and
+ * before these. RELEASE, and one of TCP_FIN and TCP_RST, are returned exactly
+ * once.
  *
- * What the peer wrote before its C stays readable: it is dropped when the
- * application closes (or an A came with the C), not when TCP, link or group
- * end. So there may be unread data at RELEASE. The element is then free only
- * when they have been read, or the application has closed.
+ * The data that the peer wrote before its C stay readable when TCP, the link or
+ * the group ends. They are dropped when the application closes, or if A came
+ * with the C. So there may be unread data at RELEASE. Then the element is free
+ * only after the application has read these data, or has closed.
  *
  * The caller
- * - of each CDC, applies first the cursors (if smcr_close_may_rx()), then the
+ * - applies first the cursors of each CDC (if smcr_close_may_rx()), then its
  *   flags D, C and A, in this order;
  * - reports data after the peer's D as VIOLATION (SMCR_R_CDC_DATA_AFTER_DONE);
- * - drops data that arrive after the application closed. Data that are unread
- *   at the close cause an A, these do not: an A sent so late would make the
- *   peer lose what the peer's application has not read yet. While a close waits
+ * - drops data that arrive after the application closed. They cause no A,
+ *   unlike data that are unread at the close: because of an A sent so late, the
+ *   peer's application would lose what it has not read yet. While a close waits
  *   for the drain (want_closed), such data count as consumed. Otherwise two
  *   sides that closed with full windows would wait for each other;
  * - passes DRAINED when want_done or want_closed is set and nothing is
- *   undrained; at other times DRAINED does no harm;
- * - while want_closed is set or after own C, and unless the connection is
- *   ending for another reason, restarts T_CLOSE when the peer has consumed an
- *   eighth of its element since T_CLOSE began, or all that we have queued. So a
- *   slow reader gets everything, and one that reads next to nothing does not
- *   keep the connection for ever.
+ *   undrained. At other times DRAINED does no harm;
+ * - restarts T_CLOSE when the peer has consumed an eighth of its element since
+ *   T_CLOSE began, or all that we have queued. It does so while want_closed is
+ *   set, and after own C, but not if the connection is ending for another
+ *   reason. So a slow reader gets everything, while a peer that reads next to
+ *   nothing does not keep the connection for ever.
  */
 void smcr_close_step(struct smcr_close *c, enum smcr_conn_ev ev,
 		     const struct smcr_close_facts *facts,
@@ -450,11 +454,11 @@ void smcr_close_step(struct smcr_close *c, enum smcr_conn_ev ev,
  * smcr_close_may_send() - may the application queue data? (CONN-19)
  * @c: machine
  *
- * Also called without the lock, during a step: the result may be that of a
- * moment before or after.
+ * May also be called without the lock, even while a step changes @c. The result
+ * is then that of before or after the step.
  *
  * Return: false after own shutdown, close or abort, and after the peer's C or
- * A: sending then fails with EPIPE or the error reported.
+ * A. Sending then fails with EPIPE, or with the error that was reported.
  */
 bool smcr_close_may_send(const struct smcr_close *c)
 {
@@ -468,14 +472,17 @@ bool smcr_close_may_send(const struct smcr_close *c)
 
 /**
  * smcr_close_may_tx() - may a WRITE or a CDC be posted?
- * @c: machine; for the CDC that a SEND_* action orders, the state that it had
- *	before the step: after the step tx_closed or tx_abort is set already
+ * @c: machine. For the CDC of a SEND_* action the state before the step counts,
+ *	because the step has set tx_closed or tx_abort already
  *
  * Return: false after own C or A, after the peer's A, and in CLOSED.
  */
 bool smcr_close_may_tx(const struct smcr_close *c)
 {
-	/* the peer's A is answered at once: rx_abort means tx_abort or CLOSED */
+	/*
+	 * rx_abort needs no check: the step that sets it also sets tx_abort, or
+	 * ends in CLOSED
+	 */
 	return c->st != SMCR_CONN_ST_CLOSED && !c->tx_closed && !c->tx_abort;
 }
 
@@ -483,8 +490,8 @@ bool smcr_close_may_tx(const struct smcr_close *c)
  * smcr_close_may_rx() - do the cursors of the peer's CDCs count?
  * @c: machine
  *
- * After the peer's D they still count: its consumer cursor opens the window for
- * own data.
+ * They still count after the peer's D: the peer's consumer cursor opens the
+ * window for own data.
  *
  * Return: false after the peer's C or A, after own A, and in CLOSED.
  */

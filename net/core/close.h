@@ -6,11 +6,12 @@
  *
  * The shell (net/ without core/) keeps one struct smcr_close per connection
  * under the connection's lock. It passes events to the machine, and carries out
- * the actions that the machine returns: at once if an action does not sleep,
- * after the lock was dropped if it does.
+ * the actions that the machine returns. Actions that sleep are carried out
+ * after the lock was dropped, all others at once.
  *
- * The drain is the time until all own data are written, and the writes and CDCs
- * have completed. A shutdown or close that finds data undrained waits for the
+ * The drain is the time until all own data are delivered: they are written, and
+ * the writes and their CDCs have completed, or the peer has consumed the data.
+ * If there are undrained data at a shutdown or close, the machine waits for the
  * event DRAINED.
  */
 #ifndef _SMCR_CORE_CLOSE_H
@@ -61,9 +62,9 @@ enum smcr_conn_st {
 	X(APP_CLOSE,		"close") \
 	/* close() with SO_LINGER 0, or a handshake that is not wanted any more */ \
 	X(APP_ABORT,		"abort") \
-	/* all writes and their CDCs completed */ \
+	/* no own data are undrained any more */ \
 	X(DRAINED,		"drained") \
-	/* D, C, A arrived for the first time */ \
+	/* D, C or A has arrived for the first time */ \
 	X(RX_DONE,		"rx-done") \
 	X(RX_CLOSED,		"rx-closed") \
 	X(RX_ABORT,		"rx-abort") \
@@ -71,7 +72,7 @@ enum smcr_conn_st {
 	X(TX_ABORT_DONE,	"tx-abort-done") \
 	/* RST on TCP, or the connection cannot move to any working link */ \
 	X(TCP_RESET,		"tcp-reset") \
-	/* the timer of CLOSE_TIMER or ABORT_TIMER expired */ \
+	/* the timer that CLOSE_TIMER or ABORT_TIMER started has expired */ \
 	X(TIMER,		"timer") \
 	/* the group has no usable link any more */ \
 	X(LGR_LOST,		"lgr-lost") \
@@ -88,7 +89,8 @@ enum smcr_conn_ev {
 };
 
 /*
- * Actions, in the order in which the shell carries them out
+ * Actions. The shell carries them out in this order, except that NO_TX and
+ * DROP_TX come before SEND_*.
  *
  *	X(NAME, bit, "name in traces")
  */
@@ -99,7 +101,7 @@ enum smcr_conn_ev {
 	X(SEND_DONE,	1,	"send-done") \
 	X(SEND_CLOSED,	2,	"send-closed") \
 	X(SEND_ABORT,	3,	"send-abort") \
-	/* end of file for readers, behind the data */ \
+	/* readers get end of file after the data */ \
 	X(EOF,		4,	"eof") \
 	/* report out.err to the application */ \
 	X(ERROR,	5,	"error") \
@@ -110,7 +112,7 @@ enum smcr_conn_ev {
 	/* end the TCP connection in order, or reset it */ \
 	X(TCP_FIN,	9,	"tcp-fin") \
 	X(TCP_RST,	10,	"tcp-rst") \
-	/* element and token are free, see smcr_close_step() */ \
+	/* release element and token; for unread data see smcr_close_step() */ \
 	X(RELEASE,	11,	"release") \
 	/* post no RDMA write from now on */ \
 	X(NO_TX,	12,	"no-tx") \
@@ -141,15 +143,15 @@ struct smcr_close {
 };
 
 /*
- * Facts at the moment of the event. If data are unsent when the peer's C
- * arrives, the peer will never read them: the connection is reset (CONN-14).
+ * Facts at the moment of the event. Data that are unsent when the peer's C
+ * arrives will never be read by the peer, so the connection is reset (CONN-14).
  * Data of a pending write do not count as unsent: the peer may have read them
  * already.
  */
 struct smcr_close_facts {
 	bool unread;		/* the application has bytes to read */
 	bool unsent;		/* own bytes for which no write was posted */
-	bool undrained;		/* own bytes unsent, or writes/CDCs pending */
+	bool undrained;		/* own bytes that are not delivered yet */
 };
 
 struct smcr_close_out {

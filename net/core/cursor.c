@@ -47,8 +47,9 @@ struct smcr_cursor smcr_pos_cursor(const struct smcr_ring *ring,
  * @cur: cursor from the wire
  * @limit: highest absolute position that is possible now
  *
- * Peer cursors enter the module only here. Nothing is clamped: a cursor outside
- * the element, behind @pos or beyond @limit is refused (CDC-19).
+ * All cursors of the peer are checked here before they become positions.
+ * Nothing is clamped: a cursor outside the element, behind @pos or beyond
+ * @limit is refused (CDC-19).
  *
  * Return: bytes advanced (0..capacity), or -ERANGE for a count outside the
  * element, or -EPROTO for an impossible position.

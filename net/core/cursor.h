@@ -2,9 +2,9 @@
 /*
  * Ring positions and wire cursors, RFC 7609 4.3, 4.7, A.4 (reading I-07).
  *
- * Internally a position counts bytes since the start of the connection and
- * never goes backwards; the offset and the wrap number of the wire format are
- * updated with it, so that no division is needed on the data path.
+ * A position counts bytes since the start of the connection, and never goes
+ * backwards. The offset and the wrap number of the wire format are stored and
+ * updated with it. So the data path needs no division.
  */
 #ifndef _SMCR_CORE_CURSOR_H
 #define _SMCR_CORE_CURSOR_H
@@ -20,7 +20,7 @@ struct smcr_cursor {
 
 /* Geometry of an element: data lie in [base, size) */
 struct smcr_ring {
-	u32 base;		/* 4 behind an RFC eye catcher, else 0 */
+	u32 base;		/* 4 if there is an eye catcher, else 0 */
 	u32 size;		/* element length E */
 };
 
@@ -36,8 +36,8 @@ static inline u32 smcr_ring_cap(const struct smcr_ring *ring)
 }
 
 /*
- * Copy a position. As with smcr_pos_add(), abs and off may be read without the
- * lock meanwhile.
+ * Copy a position. During the copy, other threads may read abs and off of @pos
+ * without the lock, as during smcr_pos_add().
  */
 static inline void smcr_pos_set(struct smcr_pos *pos, const struct smcr_pos *to)
 {

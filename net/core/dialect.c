@@ -16,8 +16,8 @@ static bool v1_same_rnic(const u8 a[6], const u8 b[6])
 }
 
 /*
- * LG-02, LLC-21: a host may use one GID, or one QPN, on several ports, so GID,
- * QPN and MAC all count
+ * LG-02, LLC-21: a host may use the same GID, or the same QPN, on several
+ * ports. So GID, QPN and MAC have to be equal.
  */
 static bool v1_same_end(const struct smcr_end *a, const struct smcr_end *b)
 {

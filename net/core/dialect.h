@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Dialects: what differs, after the handshake, between versions of the
- * protocol. This is the length and the encoding of messages, where data begin
- * in an element, and what identifies one end of a link. A group has one
- * dialect; no other code depends on the version.
+ * Dialects: the differences between versions of the protocol after the
+ * handshake. These are the length and the encoding of messages, the offset of
+ * the data in an element, and the identity of one end of a link. A group has
+ * one dialect. No other code depends on the version.
  *
  * Adding one: a struct smcr_dialect; its CLC messages and what they negotiate
  * in clc.c, kclc.c, hs_client.c and hs_server.c; the choice of a group's
- * version in lgr_alloc(). A message longer than SMCR_MSG_MAX needs longer
- * receive buffers (SMCR_RX_LEN). For a CDC that is not SMCR_WR_LEN long, tx.c
+ * dialect in lgr_alloc(). A message longer than SMCR_MSG_MAX needs longer
+ * receive buffers (SMCR_RX_LEN). If a CDC is not SMCR_WR_LEN bytes long, tx.c
  * and conn_cdc.c have to use link->msg_len.
  */
 #ifndef _SMCR_CORE_DIALECT_H
@@ -23,7 +23,7 @@ enum { SMCR_MSG_MAX = 64 };
 
 /**
  * struct smcr_end - one end of a link, as messages name it
- * @mac: MAC address of its port
+ * @mac: MAC address of the port
  * @gid: GID
  * @qpn: queue pair number
  */
@@ -35,13 +35,12 @@ struct smcr_end {
 
 /**
  * struct smcr_dialect - one version of the protocol
- * @version: for display and logs only; what depends on it is in the other
- *	members
- * @msg_len: bytes of a message, CDC and LLC; links have a copy
- * @eye_len: offset of the data in an element with an eye catcher; 0: there is
- *	none
+ * @version: for display and logs only, no code depends on it
+ * @msg_len: length of each CDC and LLC message in bytes; links have a copy
+ * @eye_len: offset of the data in an element with an eye catcher; 0: the
+ *	dialect has no eye catchers
  * @eye: the eye catcher, big endian in the element
- * @llc_form: form of LLC on the links of a group, from the result of
+ * @llc_form: returns the form of LLC on the links of a group, for the result of
  *	smcr_dialect_base()
  * @decode: smcr_llc_decode()
  * @encode: smcr_llc_encode()
@@ -67,10 +66,10 @@ extern const struct smcr_dialect smcr_dialect_v1;
 /**
  * smcr_dialect_base() - offset of the data in the elements of a group
  * @d: dialect of the group
- * @own: this side wants eye catchers
- * @peer: the peer wants them; false as long as that is not known
+ * @own: this side requires eye catchers
+ * @peer: the peer requires eye catchers; false before its CONFIRM LINK has come
  *
- * One side that wants eye catchers is enough (RMB-14).
+ * Elements have eye catchers if at least one side requires them (RMB-14).
  *
  * Return: bytes from the start of an element.
  */

@@ -3,9 +3,9 @@
  * Environment of the pure core, kernel side.
  *
  * Everything under net/core may use these headers and nothing else of the
- * kernel: no locks, no allocation, no time, no I/O, no printing. User space
- * builds put selftests/unit/shim/env.h, which has the same include guard, in
- * front of this file with -include.
+ * kernel: no locks, no allocation, no time, no I/O, no printing. Builds for
+ * user space include selftests/unit/shim/env.h first, by -include. That file has
+ * the same include guard, and so replaces this one.
  */
 #ifndef _SMCR_CORE_ENV_H
 #define _SMCR_CORE_ENV_H
@@ -19,8 +19,9 @@
 #include <linux/minmax.h>
 
 /*
- * For a member that the caller's lock guards, but that is also read without it:
- * stores and such reads are not torn. In user space these are plain accesses.
+ * For a member that the caller's lock guards, but that is also read without
+ * this lock: neither the stores nor these reads are torn. In user space both
+ * macros are plain accesses.
  */
 #define SMCR_SET(member, val)	WRITE_ONCE(member, val)
 #define SMCR_GET(member)	READ_ONCE(member)

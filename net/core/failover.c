@@ -25,11 +25,12 @@ void smcr_fo_done(struct smcr_fo *fo, u16 seq, u64 abs)
  * @plan: filled
  *
  * Data that the peer has read are not written again, even if their completion
- * is missing: their place in the ring may hold newer data. Nor do they limit
- * what is written, unless they were posted twice: the peer may have read the
- * copy of an earlier link, and that of the old link is held up. After A was posted,
- * no data are written again: A may have arrived, and when both sides have sent
- * A, the element is free for another connection (RMB-22).
+ * is missing: their place in the ring may hold newer data. Such data set no
+ * limit (@plan->bound), except data that were posted twice: the peer may have
+ * read the copy of an earlier link, while the copy of the old link is still
+ * held up in the network. After A was posted, no data are written again. A may
+ * have arrived, and when both sides have sent A, the peer may give the element
+ * to another connection (RMB-22).
  */
 void smcr_fo_plan(struct smcr_fo *fo, const struct smcr_ring *ring,
 		  const struct smcr_fo_facts *facts, struct smcr_fo_plan *plan)
@@ -38,8 +39,9 @@ void smcr_fo_plan(struct smcr_fo *fo, const struct smcr_ring *ring,
 
 	/*
 	 * Not every CDC is signalled, so the last ones may have no completion.
-	 * But if the link has drained, all has arrived that was posted, unless
-	 * an earlier link lost something that is not posted again yet (behind).
+	 * But if the link has drained, all posts on it have arrived. The
+	 * earlier posts have arrived, too, except if something that was lost
+	 * with an earlier link is not posted again yet (behind).
 	 */
 	if (facts->drained && !facts->behind)
 		smcr_fo_done(fo, facts->seq, facts->prod.abs);
@@ -48,8 +50,8 @@ void smcr_fo_plan(struct smcr_fo *fo, const struct smcr_ring *ring,
 	plan->prod = facts->prod;
 	plan->bound = U64_MAX;
 	/*
-	 * no validation if our C or A has arrived: the peer has released the
-	 * connection (CDC-44)
+	 * If our C or A has arrived, no validation is sent: the peer has
+	 * released the connection (CDC-44).
 	 */
 	plan->validate = plan->redo || !facts->closed;
 	plan->seq = fo->seq;
@@ -63,8 +65,9 @@ void smcr_fo_plan(struct smcr_fo *fo, const struct smcr_ring *ring,
 	if (from >= facts->prod.abs)
 		return;
 	/*
-	 * smcr_pos_add() adds a ring at most: from is before our producer,
-	 * which is never more than a ring ahead of the peer's cursor
+	 * smcr_pos_add() can add the capacity of the ring at most. That is
+	 * enough: @from is before our producer position, which is ahead of the
+	 * peer's consumer cursor by the capacity at most.
 	 */
 	plan->prod = facts->cons;
 	smcr_pos_add(ring, &plan->prod, (u32)(from - facts->cons.abs));

@@ -3,15 +3,17 @@
  * Failover: what a connection sends first on another link, RFC 7609 4.6
  * (conformance catalogue, FO).
  *
- * Work requests of a link complete in the order in which they were posted. So a
- * position and a sequence number, the failover point, are enough to know which
- * CDC messages, and which data before them, have certainly arrived. All that
- * was posted later is repeated, in merged form: the same bytes are written to
- * the same places, and one CDC with a new sequence number follows (FO-10). The
- * peer may have processed some of what is repeated. A CDC that announced only a
- * part of the data could have a producer cursor behind one that the peer has
- * processed, and this cursor must never go backwards. So no CDC announces a part
- * before all is written.
+ * Work requests of a link complete in the order in which they were posted. So
+ * if a CDC has completed, all CDC messages and data before it have certainly
+ * arrived, too. The producer position and the sequence number of the last
+ * completed CDC are the failover point. Everything that was posted behind it is
+ * repeated, in merged form: the same bytes are written to the same places, and
+ * one CDC with a new sequence number follows (FO-10).
+ *
+ * The peer may have processed a part of this already, and the producer cursor
+ * that it receives must never go backwards. A CDC that announces only some of
+ * the repeated data could have a cursor behind the last one that the peer has
+ * processed. So the CDC follows when all of these data are written again.
  */
 #ifndef _SMCR_CORE_FAILOVER_H
 #define _SMCR_CORE_FAILOVER_H
@@ -22,11 +24,12 @@
 /**
  * struct smcr_fo - failover point: what has certainly arrived
  * @seq: sequence number of the last CDC whose own send has completed (I-38), the
- *	RFC's SS; 0 before the first (FO-25)
- * @abs: producer position in that CDC
- * @twice: from here to @twice_end data were posted twice, on a lost link and on the
- *	one after it, and the second copy has no completion yet
- * @twice_end: not after @abs: there are no such data
+ *	RFC's SS; 0 before the first one has completed (FO-25)
+ * @abs: producer position in the CDC with the number @seq
+ * @twice: start of the data that were posted twice, on a lost link and on the
+ *	link after it; the part behind @abs has no completion of the second post
+ * @twice_end: end of the data that were posted twice; no such data are left if
+ *	it is not after @abs
  */
 struct smcr_fo {
 	u16 seq;
@@ -36,15 +39,15 @@ struct smcr_fo {
 };
 
 /*
- * State of a connection when all work requests of the old link have ended
+ * State of a connection after all work requests of the old link have ended
  * (FO-03)
  */
 struct smcr_fo_facts {
 	u16 seq;		/* of the last CDC posted */
-	bool closed;		/* C or A has been posted: no CDC follows */
-	bool aborted;		/* A was posted, or goes with the next CDC: no data */
+	bool closed;		/* C or A was posted: no CDC follows */
+	bool aborted;		/* A was posted, or is in the next CDC: no more data */
 	bool drained;		/* all that was posted on the old link has arrived */
-	bool behind;		/* what an earlier link lost is not posted again yet */
+	bool behind;		/* not all that an earlier link lost is posted again yet */
 	struct smcr_pos prod;	/* producer position in the last CDC posted */
 	struct smcr_pos cons;	/* last consumer position of the peer */
 };
@@ -53,15 +56,17 @@ struct smcr_fo_facts {
  * struct smcr_fo_plan - what the new link carries first
  * @validate: send a CDC with F and sequence number @seq (FO-07)
  * @seq: sequence number of the failover point
- * @redo: the current state has to be sent again, in a CDC of its own if there
- *	are no data (FO-12)
- * @prod: position from which data are written again, up to the old producer
- * @bound: first position that must not be written yet: data from there on take
- *	the places, in the ring, of data that were posted on the old link, and
- *	that are written again, or were posted twice. A delayed packet
- *	of the old link, with those older data, could overwrite the newer ones.
- *	The limit holds as long as the peer may accept such a packet; U64_MAX: no
- *	limit: each such packet has arrived, or no data follow
+ * @redo: the current state has to be sent again in a CDC, even if there are no
+ *	data to write again (FO-12)
+ * @prod: start of the data that are written again; they end at the producer
+ *	position in the last CDC posted
+ * @bound: first position that must not be written yet; U64_MAX: no limit. In
+ *	the ring, newer data from @bound on take the places of older ones, which
+ *	were posted on the old link and are written again, or were posted twice.
+ *	A delayed packet of the old link could overwrite the newer data with the
+ *	older ones. The limit holds as long as the peer may accept such a
+ *	packet. There is no limit if each such packet has arrived, or no data
+ *	follow
  */
 struct smcr_fo_plan {
 	bool validate;
@@ -76,11 +81,11 @@ void smcr_fo_plan(struct smcr_fo *fo, const struct smcr_ring *ring,
 		  const struct smcr_fo_facts *facts, struct smcr_fo_plan *plan);
 
 /**
- * smcr_fo_valid() - has all arrived that the peer takes for received? (FO-08)
- * @seq: sequence number in a CDC with F, the peer's SS
+ * smcr_fo_valid() - have all data up to the failover point arrived? (FO-08)
+ * @seq: sequence number in the peer's CDC with F, the RFC's SS
  * @last: sequence number of the last CDC received and processed, the RFC's SR
  *
- * Return: false if data were lost: the connection has to be reset.
+ * Return: false if data were lost, so that the connection has to be reset.
  */
 static inline bool smcr_fo_valid(u16 seq, u16 last)
 {

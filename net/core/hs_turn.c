@@ -23,11 +23,12 @@ struct turn_cell {
 /*
  * Columns: BEGIN, KICK, RUN, PARK, STOP, END, RESET.
  *
- * No event is lost: a KICK or a STOP between the last check of the running
- * thread and its PARK makes the thread check again (AGAIN). A work has nothing
- * to do (RUN: NONE) if another thread runs the handshake, or if the socket has
- * a newer handshake that is not due. If no thread runs the handshake, a thread
- * that stops it becomes its owner (STOP: OURS) and need not wait for a worker.
+ * No event is lost: after a KICK or a STOP between the last check of the
+ * running thread and its PARK, the thread checks again (AGAIN). A work has
+ * nothing to do (RUN: NONE) if another thread runs the handshake, or if the
+ * socket has a newer handshake that is not due. If no thread runs the
+ * handshake, a thread that stops it becomes its owner (STOP: OURS), so it does
+ * not have to wait for a worker.
  */
 static const struct turn_cell turn_table[NR_SMCR_TURN][NR_SMCR_TURN_EV] = {
 	ROW(IDLE,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Ownership of a handshake: the thread that runs it, and the events that change
- * the owner. The owner is said to have the turn; a kick (KICK) asks for another
- * check of what the handshake waits for. The state is one word, which the
- * caller changes by compare-and-exchange; this file has the transitions.
+ * the owner. The owner has the turn. After a kick (KICK) the handshake checks
+ * again whether what it waits for has come. The state is one word, which the
+ * caller changes by compare-and-exchange. The transitions are in hs_turn.c.
  */
 #ifndef _SMCR_CORE_HS_TURN_H
 #define _SMCR_CORE_HS_TURN_H
@@ -12,10 +12,10 @@
 
 /*
  *	IDLE	there is no handshake
- *	PARKED	it waits for an event or its timer; no thread runs it
- *	DUE	its work is queued
- *	RUNNING	a thread runs it
- *	AGAIN	a thread runs it, and has to check once more before it parks
+ *	PARKED	the handshake waits for an event or its timer; no thread runs it
+ *	DUE	the work of the handshake is queued
+ *	RUNNING	a thread runs the handshake
+ *	AGAIN	as RUNNING, but the thread has to check again before it parks
  *	ENDED	the socket's mode is settled
  */
 enum smcr_turn {
@@ -48,9 +48,9 @@ enum smcr_turn_act {
 	SMCR_TURN_NONE,
 	SMCR_TURN_QUEUE,	/* queue the work */
 	SMCR_TURN_OURS,		/* go on: the caller runs the handshake */
-	SMCR_TURN_LATER,	/* another thread runs it and will see STOP */
+	SMCR_TURN_LATER,	/* another thread runs it, and will find STOP */
 	SMCR_TURN_OVER,		/* there is nothing to stop */
-	SMCR_TURN_UNWANTED,	/* ended, but STOP came before: undo the result */
+	SMCR_TURN_UNWANTED,	/* ended after STOP had come: undo the result */
 	SMCR_TURN_BUG,		/* impossible event; the state stays */
 };
 

@@ -52,9 +52,9 @@ static void step_link_down(struct lf *x, u8 slot)
 }
 
 /*
- * A link has failed: SMCR_LGR_EV_LINK_DOWN, or lf_fail(). Its connections move
- * at once, whichever side has noticed the failure (FO-02); then the link is
- * deleted by DELETE LINK.
+ * A link has failed, as LINK_DOWN reports or lf_fail() has noted. The
+ * connections of the link move at once, whichever side has noticed the failure
+ * (FO-02). Then DELETE LINK deletes the link.
  */
 static void link_down(struct lf *x, u8 slot, enum smcr_reason why)
 {
@@ -79,15 +79,16 @@ static void link_down(struct lf *x, u8 slot, enum smcr_reason why)
 		break;
 	case SMCR_SLOT_GONE:
 		/*
-		 * if DELETE LINK came over the link that it deletes, this link
-		 * has to carry the reply, too, which is lost now
+		 * If DELETE LINK came over the link that it deletes, the reply
+		 * goes over that link, too. As this link has failed, the reply
+		 * is lost.
 		 */
 		lf_answers_lost(x, slot);
 		return;
 	default:
 		return;
 	}
-	x->ev = &ev;	/* the functions of struct lf_row read the event */
+	x->ev = &ev;	/* the functions that run() calls read x->ev */
 	if (f->first) {
 		step_link_down(x, slot);
 		goto out;
@@ -103,8 +104,8 @@ static void link_down(struct lf *x, u8 slot, enum smcr_reason why)
 	step_link_down(x, slot);
 	lf_forget_link(x, slot);
 	/*
-	 * an orderly notice that was sent before is not enough: the server may
-	 * put off the deletion that it asks for (LG-38)
+	 * Send a disorderly notice even if an orderly one was sent before the
+	 * failure: the server may put an orderly deletion off (LG-38).
 	 */
 	if (!f->server && s->st == SMCR_SLOT_FAILED && !s->timed)
 		lf_notice(x, slot);
@@ -113,8 +114,9 @@ out:
 }
 
 /*
- * Process the links that were marked during an event: by lf_fail(), if the link
- * has failed, and by lf_drop_begun(), if only the step that it carries has.
+ * Process the links that were marked during the event. lf_fail() marks a link
+ * that has failed. lf_drop_begun() marks a link that works, if the step that
+ * the link carries has failed.
  */
 static void follow_up(struct lf *x)
 {
@@ -135,8 +137,8 @@ static void follow_up(struct lf *x)
 }
 
 /*
- * An RNIC was added: a link may be possible now. The times between attempts are
- * short again.
+ * An RNIC was added, so another link may be possible. The times between
+ * attempts to add a link are short again.
  */
 static void nic_added(struct lf *x)
 {
@@ -148,11 +150,12 @@ static void nic_added(struct lf *x)
 }
 
 /*
- * A client's notice of an RNIC (LG-31, LG-32). Only the first notice after each
- * expiry of T_RETRY, or after a link was added, resets the back-off: repeated
- * ones do not keep the times between failed attempts short. They lead to an
- * attempt after a pause: a client that refuses each offer and repeats its notice
- * would otherwise cost a queue pair in each round trip.
+ * A client's notice of an RNIC (LG-31, LG-32). The first notice resets the
+ * back-off. Repeated ones do not, until T_RETRY expires or a link is added:
+ * they must not keep the times between failed attempts short. They lead to an
+ * attempt after a pause, whose end is no such expiry. Without it, a client that
+ * refuses each offer and repeats its notice would cost a queue pair in each
+ * round trip.
  */
 void lf_peer_has_nic(struct lf *x)
 {
@@ -196,8 +199,8 @@ static void request_do(struct lf *x)
 }
 
 /*
- * Keep a DELETE RKEY until the step is over. Only one can be deferred: the peer
- * has no second one under way (LLC-15).
+ * Keep a DELETE RKEY until the step is over. One is enough: the peer has at
+ * most one under way (LLC-15).
  */
 static void request_defer(struct lf *x)
 {
@@ -244,7 +247,7 @@ static void request(struct lf *x)
 	}
 }
 
-/* True for a reply to a request that was abandoned on its link (I-20) */
+/* True if the message is a reply to an abandoned request (I-20) */
 static bool late_reply(struct lf *x)
 {
 	struct smcr_fsm_link *s = &x->f->slot[x->ev->slot];
@@ -261,10 +264,10 @@ static bool late_reply(struct lf *x)
 }
 
 /*
- * True for a reply to an abandoned request that is sure to come before the
- * replies to later requests (.sure), because a link stays: the client answers
- * requests in their order. A reply to DELETE LINK that names the subject is the
- * awaited one.
+ * True if the message is a reply to an abandoned request, of a type in .sure:
+ * the link has stayed, and the client answers requests in their order. So this
+ * reply comes before those to later requests. But a reply to DELETE LINK that
+ * names the subject is the one that the step waits for.
  */
 static bool overtaken(struct lf *x)
 {
@@ -290,11 +293,12 @@ static void stray_reply(struct lf *x)
 }
 
 /*
- * An offer has to name a queue pair, a link and a GID (I-14); a client's
- * notice, which only asks for an offer, need not: no field of it can be wrong.
- * ADD LINK CONTINUATION for a link that the client has given up is answered all
- * the same, with the count that is due: without an answer the server would take
- * the carrier for failed (LLC-42), with another count for out of sync (LLC-40).
+ * True if a request is not processed further. An offer has to name a
+ * queue pair, a link and a GID (I-14). A client's notice only asks for an
+ * offer, so none of its fields can be wrong. If the client has given up a link,
+ * it still answers ADD LINK CONTINUATION for that link, with the count that is
+ * due. Without an answer the server would take the carrier for failed (LLC-42),
+ * with another count it would take the carrier for out of sync (LLC-40).
  */
 static bool message_invalid(struct lf *x)
 {
@@ -330,7 +334,7 @@ static void message(struct lf *x)
 		lf_end_asked(x);
 		return;
 	}
-	/* what comes on a failed or deleted link is stale (LLC-54) */
+	/* a message on a failed or deleted link is stale (LLC-54) */
 	if (s->st == SMCR_SLOT_FREE || s->st == SMCR_SLOT_GONE ||
 	    s->st == SMCR_SLOT_FAILED)
 		return;
@@ -347,7 +351,7 @@ static void message(struct lf *x)
 		lf_fail(x, x->ev->slot, SMCR_R_LLC_UNEXPECTED);
 		return;
 	}
-	/* on the carrier, a reply that the step awaits is not a late one */
+	/* an awaited reply on the carrier is late only if overtaken() */
 	if (x->ev->slot != x->f->carrier || !row_of(x->f, code) || overtaken(x))
 		if (late_reply(x))
 			return;
@@ -383,8 +387,8 @@ static void timer_over(struct lf *x)
 		x->f->paused = false;
 		x->f->retrying = false;
 		/*
-		 * a server starts T_RETRY when an attempt fails, a client now:
-		 * its notice has no reply that would report a failure
+		 * A server starts T_RETRY again when an attempt fails. A client
+		 * does so here: no reply to its notice would report a failure.
 		 */
 		if (!x->f->server)
 			lf_retry(x);
@@ -395,7 +399,7 @@ static void timer_over(struct lf *x)
 	}
 }
 
-/* Run the row of an action's outcome, if it is about a link of the step */
+/* Run the row for the outcome of an action, if its link is one of the step */
 static void result(struct lf *x, bool ok)
 {
 	struct smcr_lgr_fsm *f = x->f;
@@ -411,8 +415,8 @@ static void made(struct lf *x)
 	struct smcr_fsm_link *s = &x->f->slot[x->ev->slot];
 
 	/*
-	 * the link was deleted meanwhile: DO_STOP, which was returned then,
-	 * destroys the queue pair
+	 * If the link was deleted while its queue pair was being made, DO_STOP
+	 * was returned then, and destroys the queue pair.
 	 */
 	if (s->st != SMCR_SLOT_MAKING)
 		return;
@@ -482,10 +486,10 @@ static void dispatch(struct lf *x)
 }
 
 /*
- * Choose the link to delete, or SMCR_NO_SLOT: first one whose DELETE LINK was
- * sent and has to be sent again (LLC-50), then one on which the client ignores
- * requests (LLC-54). If such a link were deleted last, DELETE LINK of another
- * link might have to go over it, and would be ignored.
+ * Slot of the link to delete next, or SMCR_NO_SLOT. A link whose DELETE LINK
+ * has to be sent again comes first (LLC-50). Then comes a link on which the
+ * client ignores requests (.wanted, LLC-54): if it came last, DELETE LINK of
+ * another link might have to go over it, and the client would ignore that.
  */
 static u8 next_del(const struct smcr_lgr_fsm *f)
 {
@@ -526,12 +530,12 @@ static void client_idle(struct lf *x)
 }
 
 /*
- * If no step is under way, begin the next exchange that is pending, one at a
- * time (LLC-15). A server does not change the group during an own RKEY exchange
- * either. Deletions come first: as their number is limited, they do not put off
- * other exchanges for ever. An RKEY exchange that has waited for another
- * exchange comes before another link, so repeated notices of a client do not
- * put it off for ever. True: something was begun.
+ * If no step is under way, begin the next exchange: one at a time (LLC-15).
+ * During an own RKEY exchange, a server does not change the group either.
+ * Deletions come first: their number is limited, so they do not delay other
+ * exchanges for ever. An own RKEY exchange that has waited for another exchange
+ * comes before ADD LINK, so repeated notices of a client do not delay it for
+ * ever. True: something was begun or answered.
  */
 static bool idle(struct lf *x)
 {
@@ -567,7 +571,7 @@ static bool idle(struct lf *x)
 	return true;
 }
 
-/* Process a request that was kept, if its link stays; false: there is none */
+/* Process the oldest kept request whose link stays; false: there is none */
 static bool kept(struct lf *x)
 {
 	const struct smcr_lgr_ev *old = x->ev;
@@ -584,9 +588,9 @@ static bool kept(struct lf *x)
 /**
  * smcr_lgr_fsm_init() - initialise the machine of a new link group
  * @f: state
- * @server: own role
- * @max_links: symmetric links that this side wants at most, 1..8; a server with
- *	1 offers a second link in first contact (LG-18), but none later
+ * @server: this side is the server
+ * @max_links: maximum of symmetric links that this side wants, 1..8; a server
+ *	with 1 offers a second link in first contact (LG-18), but none later
  */
 void smcr_lgr_fsm_init(struct smcr_lgr_fsm *f, bool server, u8 max_links)
 {
@@ -605,8 +609,8 @@ void smcr_lgr_fsm_init(struct smcr_lgr_fsm *f, bool server, u8 max_links)
 /**
  * smcr_lgr_fsm_step() - process one event of a link group
  * @f: state
- * @ev: event; the slot of MADE, UP, MOVED and STOPPED is one that an action
- *	named
+ * @ev: event; the slot of MADE, UP, MOVED and STOPPED is that of the action
+ *	whose outcome they report
  * @out: filled with actions, to be carried out in their order
  *
  * Context: any; the caller serialises all calls for one group.

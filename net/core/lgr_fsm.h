@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * State machine of a link group: how LLC adds, deletes and replaces its links,
- * RFC 7609 2.2, 3.5.1.5, 3.5.1.6, 3.5.4, 3.5.5 and C.7.1 (LG, LLC and part E of
- * Documentation/rfc7609-conformance.md).
+ * RFC 7609 2.2, 3.5.1.5, 3.5.1.6, 3.5.4, 3.5.5 and C.7.1 (items LG and LLC, and
+ * part E, of Documentation/rfc7609-conformance.md).
  *
  * The machine turns an event into actions. It has no clock, no addresses and no
  * keys. The caller carries the actions out in their order and reports their
- * outcome as further events. It passes the events of a group one after the
- * other.
+ * outcome as further events. The caller passes the events of a group one after
+ * the other.
  *
  * Messages are those of core/llc.h. Before the caller sends one, it fills in
  * the fields that the machine does not have (addresses, keys). When a message
@@ -15,13 +15,13 @@
  * result in struct smcr_lgr_facts. TEST LINK is not part of the machine: see
  * link_test.h.
  *
- * A step is a state of the exchange that changes the group. Its carrier is the
- * link that carries the messages of the exchange, its subject is the link that
- * they are about. An offer is the server's ADD LINK. A notice is a request of
- * the client: ADD LINK announces that another link may be possible, DELETE LINK
- * asks the server to delete a link. A link stays if its deletion is taken back.
- * An own message or exchange is one of this side. Documentation/llc.rst
- * describes steps and timers.
+ * A step is a state of the exchange that changes the group. The carrier is the
+ * link that carries the messages of this exchange. The subject is the link that
+ * these messages are about. An offer is the server's ADD LINK. A notice is a
+ * request of the client: ADD LINK announces that another link may be possible,
+ * DELETE LINK asks the server to delete a link. A link stays if its deletion is
+ * taken back. An own message or exchange is one that this side sends or begins.
+ * Documentation/llc.rst describes steps and timers.
  */
 #ifndef _SMCR_CORE_LGR_FSM_H
 #define _SMCR_CORE_LGR_FSM_H
@@ -37,13 +37,13 @@
 	X(FREE,		"free")						\
 	/* its queue pair is being made */				\
 	X(MAKING,	"making")					\
-	/* it is offered, RTokens are exchanged, it is confirmed */	\
+	/* ADD LINK, RTokens and CONFIRM LINK are exchanged for it */	\
 	X(ADDING,	"adding")					\
-	/* the only state in which it carries data */			\
+	/* it carries data; in this state only */			\
 	X(ACTIVE,	"active")					\
-	/* its connections are being moved, in order to delete it */	\
+	/* its connections move to other links; then it is deleted */	\
 	X(LEAVING,	"leaving")					\
-	/* cannot be used, and the peer has to agree that it is deleted */ \
+	/* cannot be used; the peer has not agreed to its deletion yet */ \
 	X(FAILED,	"failed")					\
 	/* deleted; its queue pair is being destroyed */		\
 	X(GONE,		"gone")
@@ -56,8 +56,8 @@ enum smcr_slot_st {
 };
 
 /*
- * Steps of the exchange that changes the group; at most one is under way
- * (LLC-15). S: at the server, C: at the client.
+ * Steps of the exchange that changes the group. At most one such exchange is
+ * under way (LLC-15). S_: step of the server, C_: step of the client.
  *
  *	X(NAME, column of the collision tables in lgr_fsm_verdict.c, "name")
  */
@@ -80,7 +80,7 @@ enum smcr_slot_st {
 	X(C_ADD_TOKENS,		ADD,	"add-tokens")			\
 	X(C_ADD_CONFIRM,	ADD,	"add-confirm")			\
 	X(C_ADD_UP,		ADD,	"add-up")			\
-	/* first contact: the second link has failed, and is to be deleted */ \
+	/* first contact: the second link has failed; DELETE LINK is due */ \
 	X(C_ADD_LOST,		ADD,	"add-lost")			\
 	/* DELETE LINK of one link */					\
 	X(S_DEL_MOVE,		DEL,	"delete-move")			\
@@ -109,11 +109,11 @@ enum smcr_rkey_st {
 /* Outcome of an own RKEY exchange */
 enum smcr_rkey_res {
 	SMCR_RKEY_OK,
-	SMCR_RKEY_REFUSED,	/* do not ask again without a new reason */
+	SMCR_RKEY_REFUSED,	/* not to be repeated without a new reason */
 	/*
-	 * repeat later: the peer has refused for now, other exchanges took too
-	 * long, the carrier has failed, links were added or deleted, or
-	 * one stays
+	 * To be repeated later. The cause: the peer has refused for now; other
+	 * exchanges took too long; the carrier has failed; or a link was added,
+	 * was deleted or stays.
 	 */
 	SMCR_RKEY_AGAIN,
 	SMCR_RKEY_FAILED,	/* the RMB could not be registered */
@@ -129,12 +129,13 @@ enum smcr_first_res {
 /* Timers, and what each of them waits for */
 enum smcr_lgr_timer {
 	SMCR_LGR_T_STEP,	/* the message that the step waits for */
-	SMCR_LGR_T_RKEY,	/* the turn of an own RKEY exchange, then the reply */
+	SMCR_LGR_T_RKEY,	/* start of an own RKEY exchange, then its reply */
 	SMCR_LGR_T_RETRY,	/* the next attempt to add a link (LG-27, LLC-43, LLC-44) */
-	SMCR_LGR_T_END,		/* the end of the group */
+	SMCR_LGR_T_END,		/* delivery of smcr_lgr_fsm.end, then its answer */
 	/*
-	 * + slot. Client: DELETE LINK, for which its notice has asked (LLC-51,
-	 * I-53); server: a notice, see lf_client_wait()
+	 * One timer for each slot: SMCR_LGR_T_NOTICE + slot. Client: the
+	 * server's DELETE LINK, after a disorderly notice (LLC-51, I-53).
+	 * Server: a notice of the client, see lf_client_wait().
 	 */
 	SMCR_LGR_T_NOTICE,
 	NR_SMCR_LGR_TIMER	= SMCR_LGR_T_NOTICE + SMCR_SLOTS,
@@ -145,37 +146,40 @@ enum smcr_lgr_span {
 	SMCR_SPAN_LLC,		/* T_LLC */
 	SMCR_SPAN_NOTICE,	/* 2 T_LLC: another exchange may come first */
 	SMCR_SPAN_FIRST,	/* T_LLC_FIRST */
-	SMCR_SPAN_FIRST_SEND,	/* half of T_LLC_FIRST: for the own send to complete */
+	SMCR_SPAN_FIRST_SEND,	/* half of T_LLC_FIRST: delivery of an own message */
 	/* T_LINK_RETRY, times 2 to the power of smcr_lgr_act.n */
 	SMCR_SPAN_RETRY,
 	SMCR_SPAN_PAUSE,	/* a second */
 };
 
-/* What the caller has found out about a message; all zero: nothing is wrong */
+/*
+ * What the caller has found out about a message. Each member but nic reports an
+ * error; zero: there is none.
+ */
 struct smcr_lgr_facts {
-	bool link_data;		/* addresses or QPN are not those announced */
-	bool echo;		/* RKEY reply: does not match the request */
+	bool link_data;		/* CONFIRM LINK: addresses or QPN not as announced */
+	bool echo;		/* reply to CONFIRM RKEY: not the request's RKey */
 	bool full;		/* CONFIRM RKEY: no room for another RToken */
-	u8 rkey_mask;		/* DELETE RKEY: RKeys, bits, that are unknown or in use */
+	u8 rkey_mask;		/* DELETE RKEY: bits of RKeys unknown or in use */
 	u8 nic;			/* ADD LINK: number of the peer's RNIC */
 };
 
 /*
- * Events, in the order in which the caller passes those that are pending, with
- * the members of struct smcr_lgr_ev that are set
+ * Events, with the members of struct smcr_lgr_ev that are set. The caller
+ * passes pending events in this order; MSG and TIMER are never pending.
  */
 #define SMCR_LGR_EVENTS(X)						\
-	/* a message: slot, msg, facts */				\
+	/* a message has arrived: slot, msg, facts */			\
 	X(MSG,		"msg")						\
 	/* a timer has expired: timer */				\
 	X(TIMER,	"timer")					\
-	/* first contact: link 0 exists; nic, peer_nic */		\
+	/* first contact: the link in slot 0 exists; nic, peer_nic */	\
 	X(FIRST,	"first")					\
 	/* first contact: the latest own message was delivered */	\
 	X(FIRST_SENT,	"first-sent")					\
-	/* CONFIRM RKEY or, if .ok, DELETE RKEY is wanted */		\
+	/* an own exchange is wanted: DELETE RKEY if .ok, else CONFIRM RKEY */ \
 	X(WANT_RKEY,	"want-rkey")					\
-	/* an RNIC was added here: another link may be possible */	\
+	/* an RNIC was added on this side: another link may be possible */ \
 	X(WANT_LINK,	"want-link")					\
 	/* this side has found that a link failed: slot, why */		\
 	X(LINK_DOWN,	"down")						\
@@ -185,18 +189,18 @@ struct smcr_lgr_facts {
 	X(UP,		"up")						\
 	/* outcome of DO_MOVE: slot; nothing uses the link any more */	\
 	X(MOVED,	"moved")					\
-	/* the reply to DELETE LINK of slot was delivered */		\
+	/* the client's reply to DELETE LINK of slot was delivered */	\
 	X(ANSWER_SENT,	"answer-sent")					\
-	/* DELETE LINK of the group was delivered, over slot */		\
+	/* DELETE LINK that ends the group was delivered over slot */	\
 	X(END_SENT,	"end-sent")					\
 	/* outcome of DO_STOP: slot */					\
 	X(STOPPED,	"stopped")					\
 	/* a link is to be deleted: slot, del_reason, orderly */	\
 	X(WANT_DEL,	"want-del")					\
-	/* outcome of DO_PREPARE: ok, why, slot to send on; LINK_DOWN of the links */ \
-	/* on which it failed comes before */				\
+	/* outcome of DO_PREPARE: ok, why, slot to send on. If DO_PREPARE has */ \
+	/* made a link fail, LINK_DOWN of that link comes before this event */ \
 	X(RKEY_READY,	"rkey-ready")					\
-	/* the group ends: why; msg.delete_link, sent unless its reason is 0 */ \
+	/* the group ends: why; msg.delete_link, sent if its reason is not 0 */ \
 	X(WANT_END,	"want-end")
 
 enum smcr_lgr_evt {
@@ -225,29 +229,29 @@ struct smcr_lgr_ev {
 
 /* Actions; .name: a member of struct smcr_lgr_act */
 #define SMCR_LGR_ACTIONS(X)						\
-	/* send out->msg[.msg], about link .about, on .slot; .report: event of its delivery */ \
+	/* send out->msg[.msg], about link .about, over .slot; .report: event of its delivery */ \
 	X(SEND,		"send")						\
 	/* make a queue pair in .slot; client: for the offer in out->msg[.msg]; */ \
-	/* server: .n attempts have failed; .again: no RNIC was added, on */ \
-	/* either side, since the last one began */			\
+	/* server: .n attempts have failed; .again: since the last one */ \
+	/* began, no RNIC was added on either side */			\
 	X(MAKE,		"make")						\
 	/* server: connect .slot to the client's end in out->msg[.msg] */ \
 	X(CONNECT,	"connect")					\
-	/* bring .slot to RTS, register the RMBs on it */		\
+	/* bring the link in .slot to RTS, register the RMBs on it */	\
 	X(UP,		"up")						\
-	/* .slot may carry data */					\
+	/* the link in .slot may carry data */				\
 	X(LIVE,		"live")						\
-	/* move the connections of .slot; .orderly: when all that they sent is */ \
-	/* delivered; .answers: the reply to DELETE LINK goes over .slot, which */ \
-	/* has to work until then */					\
+	/* move the connections off .slot; .orderly: after all that they have */ \
+	/* sent is delivered; .answers: the reply to DELETE LINK will go over */ \
+	/* .slot, so .slot has to work until then */			\
 	X(MOVE,		"move")						\
-	/* .slot, which was leaving, is used again */			\
+	/* use the link in .slot, which was LEAVING, again */		\
 	X(STAY,		"stay")						\
-	/* .slot is not to be used any more, .why; comes before MOVE or STOP */ \
+	/* .slot has failed (.why), do not use it; comes before MOVE or STOP */ \
 	X(FAIL,		"fail")						\
-	/* destroy .slot */						\
+	/* destroy the queue pair of .slot */				\
 	X(STOP,		"stop")						\
-	/* start .timer for .span, or stop it */			\
+	/* ARM: start .timer for .span; DISARM: stop .timer */		\
 	X(ARM,		"arm")						\
 	X(DISARM,	"disarm")					\
 	/* collect the RKeys of the RMB of the own RKEY exchange; for */ \
@@ -255,11 +259,11 @@ struct smcr_lgr_ev {
 	X(PREPARE,	"prepare")					\
 	/* the own RKEY exchange is over: .res */			\
 	X(RKEY_DONE,	"rkey-done")					\
-	/* store RTokens of the new link, in out->msg[.msg], received on .about */ \
+	/* store the RTokens in out->msg[.msg], received on .about, for the new link .slot */ \
 	X(LEARN,	"learn")					\
-	/* store the RTokens of an RMB in out->msg[.msg]; .last: no more follow */ \
+	/* store the RTokens of one RMB, in out->msg[.msg]; .last: no more follow */ \
 	X(LEARN_RMB,	"learn-rmb")					\
-	/* drop the RTokens of the RMBs in out->msg[.msg] */		\
+	/* drop the RTokens of the RMBs that out->msg[.msg] names */	\
 	X(FORGET_RMB,	"forget-rmb")					\
 	/* take user ID and, in first contact, number of links and eye */ \
 	/* catchers from the peer's CONFIRM LINK in out->msg[.msg] */	\
@@ -299,7 +303,7 @@ struct smcr_lgr_act {
 	enum smcr_reason why;
 };
 
-/* Sizes of struct smcr_lgr_out: no event yields more, which the tests check */
+/* Sizes of struct smcr_lgr_out. The tests check that no event yields more. */
 enum { SMCR_LGR_ACTS = 48, SMCR_LGR_MSGS = 24 };
 
 struct smcr_lgr_out {
@@ -311,43 +315,43 @@ struct smcr_lgr_out {
 /**
  * struct smcr_fsm_link - one link of a group
  * @st: enum smcr_slot_st
- * @num: link number, 0 while it has none
- * @was: the number that it had before it became GONE
+ * @num: link number; 0: none
+ * @was: link number before the link became GONE
  * @own: own RNIC
  * @peer: RNIC of the peer
- * @age: number that grows with every link that becomes active
- * @notice_sent: client: the server was asked to delete it
- * @skipped: client: a request that came on it after the notice was ignored and not
- *	kept (LLC-54), so the link cannot stay
- * @answering: client: it is GONE, but will be stopped only when the reply to
- *	DELETE LINK has been delivered
- * @asked_on: client, while the connections of the link move: links over which
- *	the server has asked to delete it, as bits of slots
- * @via: slot of the link over which the notice about this link went or, with
+ * @age: set when the link becomes active, greater than that of all older links
+ * @notice_sent: client: a notice that asks to delete this link was sent
+ * @skipped: client: after that notice, a request on this link was ignored and
+ *	not kept (LLC-54), so the link cannot stay
+ * @answering: client: the link is GONE, and is stopped when the reply to DELETE
+ *	LINK is delivered
+ * @asked_on: client, while the connections of this link move: links over which
+ *	DELETE LINK of this link came, as bits of slots
+ * @via: slot of the link that carried the notice about this link or, with
  *	@answering, the reply to DELETE LINK
  * @timed: T_NOTICE of this link runs; client: after a disorderly notice (I-53);
  *	server: see lf_client_wait()
- * @waits: client: how often T_NOTICE was started anew
- * @del: it is to be deleted, with @del_reason and @del_orderly
- * @wanted: server: @del is set because the client has asked for it
- * @unnoticed: server, if it stays though the client has asked to delete it:
- *	number of lost links that the client may still take for usable, see
- *	srv_del_silent()
+ * @waits: client: how often T_NOTICE was started again
+ * @del: this link is to be deleted, with @del_reason and @del_orderly
+ * @wanted: server: @del is set, and the client has asked for the deletion
+ * @unnoticed: server: if this link stays although the client has asked to
+ *	delete it, the number of lost links whose loss the client may not have
+ *	noticed yet, see srv_del_silent()
  * @del_orderly: the deletion is orderly
  * @del_reason: reason code of DELETE LINK
- * @later: an orderly deletion that this side wanted was taken back; the link
- *	is deleted when another one is added
- * @stays: server: how often a notice of the client has made it stay since a
- *	link was added
- * @del_sent: server: DELETE LINK of it was sent, and not answered yet
- * @rkey_may_cross: server: the client may have sent CONFIRM RKEY before it knew
- *	that the link is confirmed
- * @ignore_replies: types of replies, bits, that may still come on it to
- *	abandoned requests; each is ignored once
- * @owed: server: the replies of @ignore_replies that come before all later ones
- *	if the link stays, because the client has kept the requests
- * @sure: server: the replies of @ignore_replies that do come before all later
- *	ones, because the link has stayed
+ * @later: an orderly deletion of this link that this side has ordered was taken
+ *	back; it is ordered again when another link is added
+ * @stays: server: how often a notice of the client has made this link stay
+ *	since the last time that a link was added
+ * @del_sent: server: DELETE LINK of this link was sent, and not answered yet
+ * @rkey_may_cross: server: the client may have sent CONFIRM RKEY before its
+ *	reply to CONFIRM LINK of this link, see links_missing()
+ * @ignore_replies: types, as bits, of replies to abandoned requests that may
+ *	still come on this link; one reply of each type is ignored
+ * @owed: server: types in @ignore_replies whose requests the client has kept:
+ *	if this link stays, these replies come before those to later requests
+ * @sure: server: types in @ignore_replies whose replies do come before those to
+ *	later requests, because this link has stayed
  */
 struct smcr_fsm_link {
 	u8 st;
@@ -377,8 +381,8 @@ struct smcr_fsm_link {
 };
 
 /*
- * Client: a request that came on a link after the server was asked to delete
- * that link, see lf_ignored()
+ * Client: a request that came on a link after the notice about that link was
+ * sent, see lf_ignored()
  */
 struct smcr_lgr_kept {
 	u8 slot;
@@ -388,58 +392,61 @@ struct smcr_lgr_kept {
 
 /*
  * Maximum of kept requests: the server has one exchange of each kind under way,
- * and may have abandoned some before
+ * and may have abandoned some earlier ones
  */
 enum { SMCR_LGR_KEPT = 4 };
 
 /**
  * struct smcr_lgr_fsm - state of the machine of one link group
- * @server: own role
- * @max_links: maximum of symmetric links: this side's, then the negotiated one
+ * @server: this side is the server
+ * @max_links: maximum of symmetric links: this side's, later the negotiated one
  * @single: this side wants one link only
  * @first: first contact is not over
  * @sending: first contact: the latest own message has not been delivered yet
- * @ending: the group is dead; at most messages about that are still to be sent
+ * @ending: the group is dead; only messages that end it may still be sent
  * @step: enum smcr_lgr_step
  * @carrier: slot of the link that carries the messages of the step
  * @subject: slot of the link that the step is about
- * @tokens_left: own RTokens that are still to be sent
+ * @tokens_left: number of own RTokens that are still to be sent
  * @peer_tokens: count of the RTokens that the peer sends
  * @ages: age of the next link that becomes active
- * @want_link: ADD LINK is to be tried (server), or to be sent as a notice
- *	(client)
- * @asked_link: server: ADD LINK of the client came while the queue pair of an
- *	attempt was being made; if the attempt fails, it counts as a notice
- *	after it
+ * @want_link: server: an attempt to add a link is due; client: ADD LINK, as a
+ *	notice, is due
+ * @asked_link: server: a notice ADD LINK came while the queue pair of an
+ *	attempt was being made. If the attempt fails, the notice counts as one
+ *	that came after the attempt.
  * @cause: an RNIC was added, on either side, since the last attempt to add a
  *	link began
  * @cause_tried: the attempt under way was begun with @cause set
- * @backoff_reset: ADD LINK of the client has reset @tries since T_RETRY expired
- *	last or a link was added
- * @tries: number of failed attempts, for T_RETRY
+ * @backoff_reset: server: a notice ADD LINK has reset @tries; false again when
+ *	a link is added, or when T_RETRY expires without @paused
+ * @tries: number of failed attempts to add a link, see lf_retry()
  * @retrying: T_RETRY runs
  * @paused: server: a notice was repeated, and T_RETRY runs for SMCR_SPAN_PAUSE
  * @rkey: enum smcr_rkey_st
  * @rkey_passed: the own RKEY exchange is wanted, and has waited for another
  *	exchange
- * @rkey_waits: how often T_RKEY has expired since the own exchange was wanted
- *	or, later, since its first message was sent
+ * @rkey_waits: how often T_RKEY has expired in the own exchange; 0 again when
+ *	its first message is sent
  * @rkey_del: the own exchange is DELETE RKEY
- * @rkey_stale: a link was offered, or stays, since DO_PREPARE of the own exchange
- * @rkey_lost: a link was deleted since DO_PREPARE of the own exchange
- * @rkey_preparing: the caller carries out DO_PREPARE, whether the exchange is
- *	still wanted or not
+ * @rkey_stale: since DO_PREPARE of the own exchange, a link was offered, or a
+ *	leaving link stays
+ * @rkey_lost: since DO_PREPARE of the own exchange, a link was deleted
+ * @rkey_preparing: the caller carries out DO_PREPARE; the exchange may have
+ *	ended meanwhile
  * @rkey_via: slot of the link that carries the own exchange
  * @rkey_type: type of the last message of the own exchange that was sent
- * @rkey_left: entries that further messages of the own exchange have to bring
- * @peer_rkey: entries that the peer still has to send in CONTINUATIONs of its
+ * @rkey_left: number of entries still to be sent in CONTINUATIONs of the own
+ *	CONFIRM RKEY
+ * @peer_rkey: number of entries still to come in CONTINUATIONs of the peer's
  *	CONFIRM RKEY; 0: no CONFIRM RKEY of the peer is under way
  * @peer_via: slot of the link that carries the peer's CONFIRM RKEY
- * @peer_named: slots that the peer's CONFIRM RKEY has named so far, bits
+ * @peer_named: links that the peer's CONFIRM RKEY has named so far, as bits of
+ *	slots
  * @failed_pending: links, as bits of slots, for which lf_fail() was called and
  *	link_down() is still to be called
- * @gone: numbers of the links that were deleted last, 0: none
- * @gone_at: the next index of @gone
+ * @gone: numbers of the links that were deleted last; 0: none
+ * @gone_at: index in @gone of the number that is replaced next
  * @deferred_via: slot of the link that @deferred came on; SMCR_NO_SLOT: nothing
  *	is deferred
  * @n_kept: number of requests in @kept
@@ -447,12 +454,12 @@ enum { SMCR_LGR_KEPT = 4 };
  * @end_reply: @end is sent as a reply
  * @end: the message that ends the group
  * @deferred: a DELETE RKEY of the peer that waits for the end of the step (LLC-90)
- * @kept: client: requests that are ignored unless their link stays, the oldest
- *	first
+ * @kept: client: ignored requests, the oldest first; a request is processed if
+ *	its link stays
  * @nums: link numbers
  * @slot: links
  *
- * The caller's lock or single thread guards it.
+ * The caller serialises all access, by a lock or by a single thread.
  */
 struct smcr_lgr_fsm {
 	bool server;

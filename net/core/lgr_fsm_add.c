@@ -3,9 +3,9 @@
  * ADD LINK .. CONFIRM LINK, in first contact and later: RFC 7609 3.5.1.6,
  * 3.5.5.1.1, 3.5.5.2.3, C.7.1, C.8. See lgr_fsm.h.
  *
- * The carrier is the link that carries the exchange, the subject is the link
- * that is added. A notice is the client's ADD LINK, which announces an RNIC, or
- * its DELETE LINK, which asks the server to delete a link.
+ * The carrier is the link that carries the messages of the exchange. The
+ * subject is the link that is added. A notice is a request of the client: ADD
+ * LINK announces an RNIC, DELETE LINK asks the server to delete a link.
  */
 #include "clc.h"
 #include "env.h"
@@ -14,12 +14,12 @@
 /* Server */
 
 /*
- * The client sends ADD LINK, its notice of another RNIC (LG-31), while a link
- * is being added. It is not known whether this attempt began before the RNIC
- * was added. So f->cause is set for the next attempt, too: see lf_make(). If
- * the offer of this attempt is still to come, the client takes it for the
- * answer (LLC-74). If this attempt fails before the offer, f->asked_link leads
- * to another one, as a notice after it would (LG-27).
+ * ADD LINK of the client, its notice of another RNIC (LG-31), has come while a
+ * link is being added. This attempt may have begun before the RNIC was added.
+ * So f->cause is set for the next attempt, too: see lf_make(). If the offer of
+ * this attempt is still to come, the client takes the offer for the answer to
+ * its notice (LLC-74). If this attempt fails before the offer, f->asked_link
+ * leads to another attempt, as a later notice would (LG-27).
  */
 void lf_add_asked(struct lf *x)
 {
@@ -58,8 +58,8 @@ void lf_add_dropped(struct lf *x)
 }
 
 /*
- * Have the caller make the queue pair; ->n, the number of failed attempts,
- * selects another RNIC for each attempt
+ * Have the caller make the queue pair. The caller selects the RNIC by ->n, the
+ * number of failed attempts, so each attempt gets another RNIC.
  */
 static void lf_make(struct lf *x, u8 slot)
 {
@@ -135,7 +135,7 @@ static void srv_tx_tokens(struct lf *x)
 
 /*
  * The peer's message on the carrier does not fit the exchange, or no message
- * has come in time: end first contact if it is not over, else fail the carrier
+ * has come in time. First contact fails, or after first contact the carrier.
  */
 static void carrier_fails(struct lf *x, enum smcr_reason why)
 {
@@ -177,8 +177,8 @@ static void srv_replied(struct lf *x)
 		return;
 	}
 	/*
-	 * This side wants one link only. In first contact it had to offer
-	 * another all the same (LG-18), but it need not add it.
+	 * This side wants one link only. In first contact it had to offer a
+	 * second one all the same (LG-18). Now it deletes that link.
 	 */
 	if (f->single) {
 		lf_add_undo(x, SMCR_DEL_LOST_PATH);
@@ -189,8 +189,8 @@ static void srv_replied(struct lf *x)
 }
 
 /*
- * True if the CONTINUATION is the one that is due; otherwise the link that it
- * came on fails, or first contact does
+ * True if the CONTINUATION is the one that is due. If not, the link that it
+ * came on fails, or first contact fails.
  */
 static bool tokens_ok(struct lf *x)
 {
@@ -226,8 +226,8 @@ static void srv_rx_tokens(struct lf *x)
 }
 
 /*
- * The new link is in RTS. If the client has asked meanwhile to delete it, it is
- * deleted and not confirmed.
+ * The new link is in RTS. If a notice of the client has asked to delete this
+ * link, the server deletes it and sends no CONFIRM LINK.
  */
 static void srv_up(struct lf *x)
 {
@@ -242,7 +242,7 @@ static void srv_up(struct lf *x)
 	lf_step(x, SMCR_LGR_S_ADD_CONFIRM, lf_span(f));
 }
 
-/* Mark an asymmetric link that a symmetric one replaces for deletion (LG-33) */
+/* Mark the asymmetric link for deletion if symmetric ones replace it (LG-33) */
 static void replace_asym(struct lf *x)
 {
 	u8 slot[SMCR_SLOTS], i;
@@ -291,14 +291,14 @@ static void srv_confirmed(struct lf *x)
 	lf_step(x, SMCR_LGR_IDLE, LF_NO_TIMER);
 	replace_asym(x);
 	/*
-	 * Try for more links at once. If no RNIC is left, the attempt fails,
-	 * and lf_retry() starts T_RETRY as long as there is no redundancy.
+	 * Attempt at once to add one more link. If no RNIC is left, the attempt
+	 * fails, and lf_retry() starts T_RETRY if there is no redundancy.
 	 */
 	f->want_link = true;
 }
 
 /*
- * Give up the new link, which exists, or may exist, at the client: it is
+ * Give up the new link. The link exists, or may exist, at the client, so it is
  * deleted by DELETE LINK (LG-25, LLC-24, LLC-25). In first contact the group is
  * not used before the reply to DELETE LINK.
  */
@@ -317,15 +317,18 @@ void lf_add_undo(struct lf *x, u32 del_reason)
 	lf_del_begin(x, slot);
 }
 
-/* The new link failed, timed out, or the peer broke a rule on it (LLC-48) */
+/*
+ * The new link has failed, CONFIRM LINK has timed out, or the peer has violated
+ * the protocol on the link; the reason code shows which (LLC-48)
+ */
 static void srv_undo(struct lf *x)
 {
 	lf_add_undo(x, lf_del_reason(x->ev->why));
 }
 
 /*
- * The new link's RNIC is lost. The reply that is due on the carrier will be
- * ignored (I-20).
+ * The RNIC of the new link is lost. When the reply that is due on the carrier
+ * comes, it is ignored (I-20).
  */
 static void srv_subject_lost(struct lf *x)
 {
@@ -342,7 +345,7 @@ static void srv_making_lost(struct lf *x)
 }
 
 /*
- * The client has not replied to ADD LINK, or to its CONTINUATION, in time
+ * The client has not replied in time to ADD LINK or ADD LINK CONTINUATION
  * (LLC-32, LLC-33, LLC-42)
  */
 static void srv_silent(struct lf *x)
@@ -356,8 +359,8 @@ static void srv_silent(struct lf *x)
 }
 
 /*
- * The link that carries the exchange is lost. The client may know the new link
- * already, so the new link is deleted over another one, if there is one.
+ * The carrier is lost. The new link may exist at the client already, so DELETE
+ * LINK of it goes over another link, if there is one.
  */
 static void srv_carrier_lost(struct lf *x)
 {
@@ -377,7 +380,7 @@ static void srv_carrier_lost(struct lf *x)
 	s->del = true;
 	s->del_orderly = false;
 	s->del_reason = SMCR_DEL_LOST_PATH;
-	/* the event has no reason if the client asks to delete the carrier */
+	/* the event has no reason if it is a notice to delete the carrier */
 	lf_act(x, SMCR_LGR_DO_FAIL, f->subject)->why =
 		x->ev->why ?: SMCR_R_LINK_DELETED;
 	f->subject = SMCR_NO_SLOT;
@@ -391,8 +394,8 @@ static void clt_refuse(struct lf *x, u8 slot, u8 num, u8 reason)
 	struct smcr_llc *m;
 
 	/*
-	 * settle before the refusal is sent: the server may use the group as
-	 * soon as the refusal arrives
+	 * End first contact before the refusal is sent: the server may use the
+	 * group as soon as the refusal arrives.
 	 */
 	lf_settled(x);
 	m = lf_send(x, slot, SMCR_LLC_ADD_LINK, true, SMCR_LGR_NO_REPORT, 0);
@@ -434,7 +437,7 @@ void lf_offered(struct lf *x)
 	s->peer = x->ev->facts.nic;
 	f->carrier = x->ev->slot;
 	f->subject = slot;
-	/* an own CONFIRM RKEY under way does not cover this link */
+	/* an own CONFIRM RKEY under way has no entry for this link */
 	f->rkey_stale = true;
 	lf_pass_msg(x, SMCR_LGR_DO_MAKE, slot);
 	lf_step(x, SMCR_LGR_C_ADD_MAKE, LF_NO_TIMER);
@@ -503,7 +506,7 @@ static void clt_rx_tokens(struct lf *x)
 
 /*
  * The new link cannot be confirmed, so the server has to delete it (LG-25,
- * LLC-43, LLC-44). In first contact the group is not used before that is done.
+ * LLC-43, LLC-44). In first contact the group is not used before that.
  */
 static void clt_lost(struct lf *x, u32 del_reason)
 {
@@ -533,7 +536,7 @@ static void clt_asked(struct lf *x)
 	}
 	lf_act(x, SMCR_LGR_DO_UP, f->subject);
 	lf_step(x, SMCR_LGR_C_ADD_UP, LF_NO_TIMER);
-	/* CONFIRM LINK has the server's link user ID, which AGREED records */
+	/* AGREED records the server's link user ID, which is in CONFIRM LINK */
 	lf_pass_msg(x, SMCR_LGR_DO_AGREED, f->subject);
 }
 
@@ -560,15 +563,15 @@ static void clt_undo(struct lf *x)
 	clt_lost(x, lf_del_reason(x->ev->why));
 }
 
-/* The server's next RTokens do not come in time (LLC-42) */
+/* The server's next RTokens have not come in time (LLC-42) */
 static void clt_silent(struct lf *x)
 {
 	carrier_fails(x, SMCR_R_LLC_TIMEOUT);
 }
 
 /*
- * The link that carries the exchange is lost: ask the server over another link,
- * if there is one, to delete the new link
+ * The carrier is lost. A notice over another link, if there is one, asks the
+ * server to delete the new link.
  */
 static void clt_carrier_lost(struct lf *x)
 {
@@ -592,8 +595,8 @@ static void clt_carrier_lost(struct lf *x)
 }
 
 /*
- * What each step waits for. For messages of which the step has no row here, see
- * message() in lgr_fsm.c.
+ * What each step waits for. For a message for which the step has no row here,
+ * see message() in lgr_fsm.c.
  */
 const struct lf_row lf_add_rows[] = {
 	/* 3.5.1.6, 3.5.5.1.1: ADD LINK, server */

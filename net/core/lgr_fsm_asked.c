@@ -4,8 +4,8 @@
  * lgr_fsm.h.
  *
  * The client's request is called a notice here. A link stays if its deletion is
- * taken back; the subject is the link that is being deleted, the carrier the
- * one over which the server has asked for that.
+ * taken back. The subject is the link that is being deleted. The carrier is the
+ * link over which the server's DELETE LINK goes.
  */
 #include "env.h"
 #include "lgr_fsm_int.h"
@@ -22,7 +22,7 @@ static void unknown_link(struct lf *x)
 	m->delete_link.reason = SMCR_DEL_UNKNOWN_LINK;
 }
 
-/* LLC-49: is a link with this number being destroyed? */
+/* Is a deleted link, which had this number, still being destroyed? (LLC-49) */
 static bool is_cleaned(const struct smcr_lgr_fsm *f, u8 num)
 {
 	u8 i;
@@ -34,7 +34,7 @@ static bool is_cleaned(const struct smcr_lgr_fsm *f, u8 num)
 	return false;
 }
 
-/* Types of replies, bits, that the step waits for on its carrier */
+/* Types, as bits, of replies that the step waits for on its carrier */
 static u16 awaited(const struct smcr_lgr_fsm *f)
 {
 	switch (f->step) {
@@ -50,9 +50,10 @@ static u16 awaited(const struct smcr_lgr_fsm *f)
 }
 
 /*
- * The client's notice about @slot has come: from now on the client ignores
- * requests on that link (LLC-54). So the exchanges that were begun there have
- * failed, and are begun again over another link.
+ * The client's notice about the link in @slot has come. After it has sent this
+ * notice, the client ignores requests on that link (LLC-54). So exchanges that
+ * this side has begun on that link have failed, and begin again over another
+ * link.
  */
 static void begun_in_vain(struct lf *x, u8 slot)
 {
@@ -66,9 +67,9 @@ static void begun_in_vain(struct lf *x, u8 slot)
 			   BIT(SMCR_LLC_DELETE_RKEY);
 	}
 	/*
-	 * Our RKEY exchange on this link is in vain. The client's is dropped
-	 * only if the link is lost: after an orderly notice it is still
-	 * answered, until the deletion.
+	 * The own RKEY exchange on this link fails. After a disorderly notice
+	 * the link is lost, so the client's RKEY exchange is dropped, too.
+	 * After an orderly one it is still answered until the link is deleted.
 	 */
 	if (x->ev->msg.delete_link.orderly)
 		lf_rkey_in_vain(x, slot);
@@ -83,13 +84,12 @@ static void begun_in_vain(struct lf *x, u8 slot)
 }
 
 /*
- * A notice about the link in @slot has come over a link that is to be deleted.
- * Does the link that it came over stay, because the client has lost all others?
- * Not if there is a third link. Then the client may have asked, over that third
- * link, to delete the link on which this notice came, and this notice may be
- * the older of the two.
- * A link stays LF_STAYS times at most until another one is added, as the client
- * might ask again and again to delete one and the other of two links in turn.
+ * A notice about the link in @slot has come over another link, @on below. True
+ * if @on is to be deleted but stays, because the client has lost all other
+ * links. The notice does not prove that loss if there is a third link: the
+ * client may have asked over the third link to delete @on, after it had sent
+ * this notice. Until another link is added, a link stays LF_STAYS times at
+ * most: the client might ask again and again to delete two links in turn.
  */
 static bool goes_on(const struct lf *x, u8 slot)
 {
@@ -113,7 +113,7 @@ static void go_on(struct lf *x)
 /*
  * A client's notice (LLC-47). The link is deleted when no other exchange is
  * under way (LLC-75, LLC-80, LLC-86). If the notice is disorderly, the client
- * has lost the link already: nothing is delivered on it any more, so
+ * has lost the link already. Nothing is delivered on the link any more, so its
  * connections move at once.
  */
 static void srv_del_noticed(struct lf *x, u8 slot)
@@ -138,7 +138,7 @@ static void srv_del_noticed(struct lf *x, u8 slot)
 		lf_add_undo(x, s->del_reason ?: SMCR_DEL_LOST_PATH);
 		return;
 	}
-	/* the only link is deleted when nothing else runs (LLC-75, LLC-86) */
+	/* the only link is deleted when no exchange runs (LLC-75, LLC-86) */
 	if ((s->st != SMCR_SLOT_ACTIVE && s->st != SMCR_SLOT_LEAVING) ||
 	    lf_usable(f, slot) == SMCR_NO_SLOT)
 		return;
@@ -159,7 +159,7 @@ static void clt_del_reply(struct lf *x, u8 via, u8 slot, u8 report)
 	m->delete_link.reason = s->del_reason;
 }
 
-/* Reply to DELETE LINK; the delivery of the reply stops the link (LG-36) */
+/* Reply to DELETE LINK; the link stops when the reply is delivered (LG-36) */
 static void clt_del_answer(struct lf *x, u8 via, u8 slot)
 {
 	struct smcr_lgr_fsm *f = x->f;
@@ -186,9 +186,9 @@ static void clt_moved(struct lf *x)
 	u8 slot = f->subject, i;
 
 	/*
-	 * Reply on every link over which the server has asked: it waits for the
-	 * reply on the link of its newest request, and the order of arrival
-	 * does not show which one that is.
+	 * Reply on every link over which DELETE LINK of the subject came. The
+	 * server waits for the reply on the link of its newest request, and the
+	 * order of arrival does not show which request is the newest.
 	 */
 	for (i = 0; i < SMCR_SLOTS; i++)
 		if (i != f->carrier && f->slot[slot].asked_on & BIT(i))
@@ -198,7 +198,7 @@ static void clt_moved(struct lf *x)
 	lf_step(x, SMCR_LGR_IDLE, LF_NO_TIMER);
 }
 
-/* The carrier is lost: end the step, as the server asks again (LLC-50) */
+/* The carrier is lost: end the step, as DELETE LINK comes again (LLC-50) */
 static void clt_del_lost(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;
@@ -214,13 +214,13 @@ static void clt_del_lost(struct lf *x)
 	lf_step(x, SMCR_LGR_IDLE, LF_NO_TIMER);
 	if (s->notice_sent && !s->timed)
 		lf_notice(x, slot);
-	/* the subject has failed, now or before: drop what was under way on it */
+	/* the subject is FAILED by now: drop the exchanges on it */
 	lf_forget_link(x, slot);
 }
 
 /*
- * The carrier is lost: another link over which the server has asked, if any,
- * becomes the carrier
+ * The carrier is lost. If DELETE LINK came over another link, too, that link
+ * becomes the carrier.
  */
 static void clt_del_carrier_lost(struct lf *x)
 {
@@ -238,8 +238,8 @@ static void clt_del_carrier_lost(struct lf *x)
 }
 
 /*
- * The server has deleted the subject already: stop it. The caller does so after
- * the connections have moved, as DO_MOVE is carried out before DO_STOP.
+ * The server has deleted the subject already: stop it. Its connections have
+ * moved by then, as the caller carries out DO_MOVE before DO_STOP.
  */
 static void del_given_up(struct lf *x)
 {
@@ -255,13 +255,14 @@ static void del_given_up(struct lf *x)
 /*
  * Client: the server begins an exchange while a step here waits for a message
  * of another exchange. The server has one exchange at a time (LLC-15), so it
- * has abandoned the exchange of the step: the carrier has failed at the server
- * (LLC-33), or the server's timeout was shorter than our T_LLC (Linux: 2 s),
- * and it has dropped the subject without a message. No message of the abandoned
- * exchange follows, so the step ends on this side as well. No message about the
- * subject is sent: the server has no such link any more.
+ * has given up the exchange of the step. One possible cause: the carrier has
+ * failed at the server (LLC-33). The other: the server's timeout is shorter
+ * than our T_LLC (Linux: 2 s), and the server has dropped the subject without a
+ * message. No message of that exchange follows, so the step ends on this side,
+ * too. No message about the subject is sent, as the server has no such link any
+ * more.
  *
- * Return: false if the step is no part of such an exchange.
+ * Return: false if the message does not prove that the exchange was given up.
  */
 bool lf_given_up(struct lf *x)
 {
@@ -273,7 +274,7 @@ bool lf_given_up(struct lf *x)
 		lf_add_dropped(x);
 		return true;
 	case SMCR_LGR_C_DEL_MOVE:
-		/* a message on the subject may be older than its DELETE LINK */
+		/* a message on the subject may be older than the deletion */
 		if (x->ev->slot == x->f->subject)
 			return false;
 		del_given_up(x);
@@ -311,9 +312,9 @@ static void clt_delete(struct lf *x, u8 slot)
 }
 
 /*
- * Client: the server asks to delete one link. So it has abandoned the exchange
- * under way, if any: an ADD LINK (LLC-24, LLC-25, LLC-33), or the deletion of
- * another link, whose carrier has failed at the server (LLC-50).
+ * Client: the server asks to delete one link. If an exchange is under way, the
+ * server has given it up. That exchange is ADD LINK (LLC-24, LLC-25, LLC-33),
+ * or the deletion of a link whose carrier has failed at the server (LLC-50).
  */
 static void clt_del_asked(struct lf *x, u8 slot)
 {
@@ -322,11 +323,11 @@ static void clt_del_asked(struct lf *x, u8 slot)
 	if (f->step != SMCR_LGR_IDLE) {
 		if (f->step == SMCR_LGR_C_DEL_MOVE &&
 		    x->ev->slot == f->subject && slot != f->subject) {
-			/* stale: older than the request about the subject */
+			/* stale: older than DELETE LINK of the subject */
 			if (x->ev->msg.delete_link.orderly ||
 			    !lf_subject(x)->del_orderly)
 				return;
-			/* the server has lost the others: the subject stays */
+			/* the server has lost all others: the subject stays */
 			lf_stays(x, f->subject);
 		} else if (f->step == SMCR_LGR_C_DEL_MOVE) {
 			/* the same request, over another link */
@@ -352,7 +353,7 @@ static void clt_del_asked(struct lf *x, u8 slot)
 	clt_delete(x, slot);
 }
 
-/* A request to delete one link that lf_verdict() lets pass (LF_DO) */
+/* DELETE LINK of one link has come; lf_verdict() has returned LF_DO */
 void lf_del_asked(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;
@@ -370,7 +371,7 @@ void lf_del_asked(struct lf *x)
 		clt_del_asked(x, slot);
 }
 
-/* The server replies that it has no such link (LLC-49) */
+/* The server has replied that it has no such link (LLC-49) */
 void lf_link_unknown(struct lf *x)
 {
 	u8 slot = smcr_lgr_slot_of(x->f, x->ev->msg.delete_link.link_num);
@@ -389,11 +390,12 @@ void lf_link_unknown(struct lf *x)
 }
 
 /*
- * Client: a request came on a link that the server was asked to delete. The
- * request is ignored (LLC-54), but kept: if the link stays because all others
- * are lost, the server waits for the answer (FO-24). A disorderly DELETE LINK
- * of another link has an effect at once: the server has lost that other link,
- * and may not have received what was sent on it.
+ * Client: a request came on a link after the notice about that link was sent.
+ * The request is ignored (LLC-54), but kept. If the link stays because all
+ * others are lost, the request is processed, as the server waits for the answer
+ * (FO-24). A disorderly DELETE LINK of another link has an effect at once: the
+ * server has lost that other link, and may not have received what was sent on
+ * it.
  */
 void lf_ignored(struct lf *x)
 {
@@ -418,8 +420,8 @@ void lf_ignored(struct lf *x)
 }
 
 /*
- * Take the oldest kept request whose link stays, drop those of deleted links;
- * false: there is none to take
+ * Take the oldest kept request whose link stays. Drop those of links that were
+ * deleted or have failed. False: there is none to take.
  */
 bool lf_kept_take(struct lf *x, struct smcr_lgr_ev *ev)
 {

@@ -4,22 +4,24 @@
  * 3.5.5.1.3, 3.5.5.1.4, C.7.1. See lgr_fsm.h.
  *
  * Only the server deletes links. A notice is the client's DELETE LINK, which
- * asks the server to do so; it is orderly or disorderly (O = 1 or 0). The
- * carrier is the link over which the server's DELETE LINK goes, the subject is
- * the link to be deleted. A link stays if its deletion is taken back.
+ * asks the server to delete a link. A notice is orderly or disorderly (O = 1 or
+ * 0). The carrier is the link over which the server's DELETE LINK goes. The
+ * subject is the link to be deleted. A link stays if its deletion is taken
+ * back.
  */
 #include "env.h"
 #include "lgr_fsm_int.h"
 
 /*
- * How often other exchanges may start T_NOTICE of a link again (.waits); more
- * than a group can have links
+ * Maximum of .waits: how often other exchanges start T_NOTICE of a link again;
+ * more than the number of links that a group can have
  */
 enum { LF_NOTICE_WAITS = 32 };
 
 /*
- * Client: the link @via is lost. Forget the replies that were sent over it, as
- * the server asks again (LLC-50).
+ * Client: the link in @via is lost, and replies to DELETE LINK that were sent
+ * over it may be lost, too. Do not wait for their delivery: the server sends
+ * DELETE LINK again (LLC-50).
  */
 void lf_answers_lost(struct lf *x, u8 via)
 {
@@ -33,7 +35,7 @@ void lf_answers_lost(struct lf *x, u8 via)
 }
 
 /*
- * Client: the link @via is lost. Repeat, over another link, the notices that
+ * Client: the link in @via is lost. Repeat, over another link, the notices that
  * were sent over it (LLC-51).
  */
 static void notices_lost(struct lf *x, u8 via)
@@ -64,7 +66,7 @@ void lf_notice_over(struct lf *x, u8 slot)
 	s->notice_sent = false;
 }
 
-/* A link is deleted; its slot is free when the queue pair is destroyed */
+/* Delete a link; its slot becomes free when the queue pair is destroyed */
 void lf_stop(struct lf *x, u8 slot)
 {
 	struct smcr_lgr_fsm *f = x->f;
@@ -108,7 +110,7 @@ u32 lf_del_reason(enum smcr_reason why)
 	}
 }
 
-/* The last link is lost: the group is dead, without a message (CONN-32) */
+/* The last link is lost: the group is dead; no message is sent (CONN-32) */
 void lf_last_link_lost(struct lf *x, enum smcr_reason why)
 {
 	x->f->ending = true;
@@ -127,7 +129,7 @@ static u8 n_failed(const struct smcr_lgr_fsm *f)
 	return n;
 }
 
-/* Take back the deletion of a link: it is used again */
+/* Take back the deletion of a link: the link is used again */
 void lf_stays(struct lf *x, u8 slot)
 {
 	struct smcr_lgr_fsm *f = x->f;
@@ -161,10 +163,11 @@ void lf_stays(struct lf *x, u8 slot)
 }
 
 /*
- * Take back the orderly deletion of a link that still works, as all others are
- * lost (FO-24). A link on which the client has ignored a request without
- * keeping it (.skipped) cannot stay: the server would wait for a reply that
- * never comes. Nor can @not. True: a link stays.
+ * All usable links are lost: take back the orderly deletion of a link that
+ * still works (FO-24). The link in @not has failed and cannot stay. A link on
+ * which the client has ignored a request and not kept it (.skipped) cannot stay
+ * either: the server would wait for a reply that never comes. True: a link
+ * stays.
  */
 bool lf_take_back(struct lf *x, u8 not)
 {
@@ -185,11 +188,11 @@ bool lf_take_back(struct lf *x, u8 not)
 }
 
 /*
- * Client: send a notice, over another link, which asks the server to delete the
- * link in @slot (LLC-47). If that link has failed, the client goes on without
- * it at once (LG-37). An orderly notice starts no timer: the server may put the
- * deletion off, so its silence does not show that the link that carried the
- * notice has failed (I-53).
+ * Client: send a notice over another link, which asks the server to delete the
+ * link in @slot (LLC-47). If the link in @slot has failed, the client goes on
+ * at once without that link (LG-37). An orderly notice starts no timer: the
+ * server may put the deletion off. So the server's silence does not prove that
+ * the link that carried the notice has failed (I-53).
  */
 void lf_notice(struct lf *x, u8 slot)
 {
@@ -213,9 +216,10 @@ void lf_notice(struct lf *x, u8 slot)
 
 /*
  * Client: a message of another exchange has come. The server has one exchange
- * at a time (LLC-15), and may wait for each message of it. So a notice that is
- * not answered meanwhile does not show that the link that carried it has
- * failed: T_NOTICE starts again.
+ * at a time (LLC-15), and each message of that exchange may take T_LLC. Until
+ * the exchange is over the server does not answer notices. So its silence does
+ * not prove that the link that carried a notice has failed: T_NOTICE starts
+ * again.
  */
 void lf_notices_wait(struct lf *x)
 {
@@ -244,7 +248,7 @@ void lf_forget_link(struct lf *x, u8 slot)
 /* Is there a link other than @slot that is not to be deleted? */
 static bool another_stays(const struct smcr_lgr_fsm *f, u8 slot)
 {
-	u8 i = lf_usable(f, slot);	/* if possible, not one to be deleted */
+	u8 i = lf_usable(f, slot);	/* prefers links without .del */
 
 	return i != SMCR_NO_SLOT && !f->slot[i].del;
 }
@@ -274,7 +278,7 @@ void lf_want_del(struct lf *x)
 	want_del(x, x->ev->slot, x->ev->orderly, x->ev->del_reason);
 }
 
-/* A link was added: delete those that had to stay (.later; LG-34, LG-38) */
+/* A link was added: now delete links that had to stay (.later; LG-34, LG-38) */
 void lf_go_after_all(struct lf *x)
 {
 	u8 i;
@@ -308,10 +312,11 @@ static void del_send(struct lf *x)
 }
 
 /*
- * The last link is to be deleted. If only this side has wanted that, the link
- * stays. If the client has asked for it, the group ends. If its notice came
- * over another link, the client ignores requests on this link from then on, but
- * for DELETE LINK for all (LLC-54): so the group ends by that.
+ * The link in @slot is to be deleted, and is the last one. If the client has
+ * not asked for the deletion, the link stays. If it has, the group ends. If the
+ * client's notice came over another link, the client ignores all requests on
+ * the last link except DELETE LINK for all (LLC-54). So that message ends the
+ * group.
  */
 static void only_link_left(struct lf *x, u8 slot)
 {
@@ -329,11 +334,11 @@ static void only_link_left(struct lf *x, u8 slot)
 }
 
 /*
- * Server: the only link left is one that the client has asked to delete. Wait
- * until the client takes that back, by a notice about a lost link: see
- * lf_awaits_notice(). T_NOTICE is long enough: if the client notices the loss
- * only when its own T_NOTICE (I-53) expires, that is as long, and was started
- * before the loss, so it expires earlier.
+ * Server: the client has asked to delete the only link that is left. Wait until
+ * the client takes this back by a notice about a lost link: see
+ * lf_awaits_notice(). The client may notice the loss only when its own T_NOTICE
+ * (I-53) expires. That is before T_NOTICE of this side: both run for the same
+ * time, and the client's was started before the loss.
  */
 void lf_client_wait(struct lf *x)
 {
@@ -343,7 +348,7 @@ void lf_client_wait(struct lf *x)
 		notice_arm(x, slot);
 }
 
-/* Begin to delete a link; its connections move before DELETE LINK (LG-34) */
+/* Begin to delete a link; connections on it move before DELETE LINK (LG-34) */
 void lf_del_begin(struct lf *x, u8 slot)
 {
 	struct smcr_lgr_fsm *f = x->f;
@@ -367,9 +372,9 @@ void lf_del_begin(struct lf *x, u8 slot)
 
 /*
  * The client has replied over @on that it has deleted @gone. If its notice
- * about @on came over @gone, that notice was sent before this reply. But a
- * client does not reply on a link that it has asked to delete (LLC-54): so it
- * has taken the notice back, and @on stays.
+ * about @on came over @gone, the client sent that notice before this reply. But
+ * a client does not reply on a link that it has asked to delete (LLC-54). So
+ * the client has taken the notice back, and @on stays.
  */
 static void listens_again(struct lf *x, u8 on, u8 gone)
 {
@@ -378,10 +383,10 @@ static void listens_again(struct lf *x, u8 on, u8 gone)
 }
 
 /*
- * Server: a late reply to a DELETE LINK that was abandoned. If the server has
- * meanwhile decided to keep that link, because a notice came over it
- * (goes_on()), that notice is older than the deletion, which the client has
- * carried out: the link has failed.
+ * Server: a late reply to an abandoned DELETE LINK has come: the client has
+ * deleted the link. The link may be ACTIVE here, because a notice that came
+ * over it has made it stay (goes_on()). Then that notice is older than the
+ * deletion at the client, and the link has failed.
  */
 void lf_deleted_late(struct lf *x)
 {
@@ -394,7 +399,7 @@ void lf_deleted_late(struct lf *x)
 		lf_fail(x, slot, SMCR_R_LINK_DELETED);
 }
 
-/* The client's reply: the link is deleted on both sides (LG-35) */
+/* The client has replied: the link is deleted on both sides (LG-35) */
 static void srv_deleted(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;
@@ -410,9 +415,9 @@ static void srv_deleted(struct lf *x)
 		return;
 	}
 	/*
-	 * If this DELETE LINK was sent over this carrier, then over another
-	 * one, and then over this one again, a second reply to it comes on this
-	 * carrier, and is to be ignored
+	 * DELETE LINK may have been sent over this carrier, then over another
+	 * link, then over this carrier again. Then a second reply to it comes
+	 * on this carrier, and is to be ignored.
 	 */
 	lf_carrier(x)->ignore_replies = (lf_carrier(x)->sure | lf_carrier(x)->owed) &
 			      BIT(SMCR_LLC_DELETE_LINK);
@@ -426,11 +431,11 @@ static void srv_deleted(struct lf *x)
 }
 
 /*
- * The client has not replied to DELETE LINK in time, so the link that carried
- * it counts as failed, too (LLC-50). But if the client has asked to delete the
- * carrier, and has not noticed that all others are lost, it ignores the request
- * until its notices about the lost links have timed out (LLC-51, LLC-54): wait
- * longer for each of them (.unnoticed).
+ * The client has not replied to DELETE LINK in time, so the carrier counts as
+ * failed, too (LLC-50). But if the client has asked to delete the carrier, it
+ * ignores requests there (LLC-54) until it notices that all other links are
+ * lost. It notices that when its notices about these links have timed out
+ * (LLC-51). So wait longer, once for each lost link (.unnoticed).
  */
 static void srv_del_silent(struct lf *x)
 {
@@ -448,7 +453,7 @@ static void srv_del_silent(struct lf *x)
 		lf_fail(x, f->carrier, SMCR_R_LLC_TIMEOUT);
 }
 
-/* The carrier is lost: DELETE LINK goes over another link */
+/* The carrier is lost: idle() sends DELETE LINK again, over another link */
 static void srv_del_carrier_lost(struct lf *x)
 {
 	if (x->f->first) {
@@ -462,7 +467,8 @@ static void srv_del_carrier_lost(struct lf *x)
 /*
  * T_NOTICE of a link has expired. Client: no DELETE LINK has followed the
  * disorderly notice about the link, so the link that carried the notice (.via)
- * has failed (LLC-51). Server: no notice has come, see lf_client_wait().
+ * has failed (LLC-51). Server: the awaited notice has not come, see
+ * lf_client_wait().
  */
 void lf_notice_silent(struct lf *x, u8 slot)
 {
@@ -492,7 +498,7 @@ void lf_answer_sent(struct lf *x, u8 slot)
 
 /* The end of the group */
 
-/* A usable link over which f->end, which ends the group, was not sent yet */
+/* Slot of a usable link over which f->end was not sent yet */
 static u8 end_link(const struct smcr_lgr_fsm *f)
 {
 	u8 i;
@@ -511,7 +517,7 @@ static void end_over(struct lf *x)
 	lf_act(x, SMCR_LGR_DO_RELEASE, SMCR_NO_SLOT);
 }
 
-/* Send f->end over one link after the other until it is delivered (LLC-52) */
+/* Send f->end over the next link; repeated until it is delivered (LLC-52) */
 static void end_send(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;
@@ -531,7 +537,7 @@ static void end_send(struct lf *x)
 	lf_arm(x, SMCR_LGR_T_END, SMCR_SPAN_LLC);
 }
 
-/* SMCR_LGR_EV_WANT_END: the group is dead; the event has its DELETE LINK */
+/* SMCR_LGR_EV_WANT_END: the group is dead; send the event's DELETE LINK */
 void lf_end(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;
@@ -561,9 +567,8 @@ static void end_asked(struct lf *x, enum smcr_reason why,
 }
 
 /*
- * The peer asks to delete the only link, and with it the group. The server
- * answers with a request of its own (LLC-47), the client with its reply
- * (LG-36).
+ * The peer has asked to delete the only link, which ends the group. A server
+ * answers with a request of its own (LLC-47), a client with a reply (LG-36).
  */
 void lf_only_link(struct lf *x, const struct smcr_llc_delete_link *dl)
 {
@@ -573,8 +578,9 @@ void lf_only_link(struct lf *x, const struct smcr_llc_delete_link *dl)
 }
 
 /*
- * The peer sends DELETE LINK for all links. A server answers with its own
- * (LG-41), a client ends the group without an answer (LG-40, I-44).
+ * DELETE LINK for all links has come from the peer. A server answers with a
+ * request of its own (LG-41). A client ends the group without an answer (LG-40,
+ * I-44).
  */
 void lf_end_asked(struct lf *x)
 {
@@ -587,9 +593,9 @@ void lf_end_asked(struct lf *x)
 
 /*
  * Does the peer answer f->end? A server gets a reply if f->end names a single
- * link (LG-35). A client that has asked for an orderly end gets the server's
- * own DELETE LINK (LG-41). If a client's end is disorderly, the link is about
- * to fail, and the client need not wait (LG-37).
+ * link (LG-35). A client gets the server's own DELETE LINK if f->end is orderly
+ * (LG-41). If it is disorderly, the link is about to fail, so the client does
+ * not wait (LG-37).
  */
 static bool end_has_answer(const struct smcr_lgr_fsm *f)
 {

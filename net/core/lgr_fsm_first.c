@@ -6,7 +6,7 @@
 #include "env.h"
 #include "lgr_fsm_int.h"
 
-/* MAKE or UP has failed: Decline with the reason in the event */
+/* MAKE or UP has failed: Decline with the reason of the event */
 static void first_fails(struct lf *x)
 {
 	lf_first_over(x, SMCR_FIRST_DECLINE, x->ev->why);
@@ -20,8 +20,9 @@ static void first_active(struct lf *x)
 }
 
 /*
- * SMCR_LGR_EV_FIRST. The server makes the queue pair of the second link before
- * it sends anything: if that fails, a Decline is still possible (CLC-57).
+ * SMCR_LGR_EV_FIRST has come. The server makes the queue pair of the second
+ * link before it sends any LLC message. So if there is no queue pair, a Decline
+ * is still possible (CLC-57).
  */
 void lf_first(struct lf *x)
 {
@@ -51,8 +52,9 @@ static void srv_first_made(struct lf *x)
 }
 
 /*
- * The second link's RNIC is lost before the offer. If the queue pair was still
- * being made, first contact fails; otherwise another RNIC is offered later.
+ * The RNIC of the second link is lost before the offer. If the queue pair of
+ * the link was still being made, first contact fails. Otherwise the server
+ * offers another RNIC when the first link is confirmed.
  */
 static void srv_first_lost(struct lf *x)
 {

@@ -10,14 +10,15 @@ struct lf {
 	struct smcr_lgr_fsm *f;
 	const struct smcr_lgr_ev *ev;
 	struct smcr_lgr_out *out;
-	u16 failed;		/* slots of links that follow_up() takes down */
-	u16 in_vain;		/* slots of working links whose step fails */
+	u16 failed;		/* bits of slots, marked by lf_fail() */
+	u16 in_vain;		/* bits of slots, marked by lf_drop_begun() */
 	enum smcr_reason why[SMCR_SLOTS];
 };
 
 /*
- * Codes of what a step can wait for: a request, a reply; an event that reports
- * success, or failure; the failure of the carrier, or of the subject
+ * Codes of what a step can wait for: a request (LF_ASKS) or its reply; an event
+ * that reports success (LF_EV) or failure; the failure of the carrier or of the
+ * subject
  */
 #define LF_ASKS(type_)		SMCR_LLC_##type_
 #define LF_REPLY(type_)		(SMCR_LLC_##type_ | 0x80)
@@ -37,12 +38,12 @@ struct lf_row {
 
 /* What follows from a request that the step does not wait for */
 enum lf_verdict {
-	LF_DO,		/* now */
-	LF_NOTE,	/* remembered, and carried out after the step */
+	LF_DO,		/* the request is carried out now */
+	LF_NOTE,	/* it is remembered, and carried out after the step */
 	LF_DEFER,	/* the message is kept, and answered after the step */
-	LF_REFUSE,	/* reply with Z and C: come back later */
+	LF_REFUSE,	/* reply with Z and C: the peer may ask again later */
 	LF_IGNORE,
-	LF_GIVEN_UP,	/* server dropped its exchange: end the step; DO */
+	LF_GIVEN_UP,	/* server gave up its exchange: end the step, then DO */
 	LF_FAIL,	/* unexpected: the link fails (LLC-08) */
 };
 
@@ -144,8 +145,8 @@ static inline bool lf_is_rkey(u8 type)
 }
 
 /*
- * May a link stay whose deletion is not complete? Only if the deletion is
- * orderly and not for a lost path, and no request on the link was dropped.
+ * May a link stay although its deletion has begun? It may if the deletion is
+ * orderly, its reason is no lost path, and no request on the link was dropped.
  */
 static inline bool lf_can_stay(const struct smcr_fsm_link *s)
 {

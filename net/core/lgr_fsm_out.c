@@ -13,7 +13,7 @@ struct smcr_lgr_act *lf_act(struct lf *x, u8 type, u8 slot)
 	struct smcr_lgr_out *out = x->out;
 	struct smcr_lgr_act *a;
 
-	/* does not happen: the tests check the limit */
+	/* the array is never full: the tests check its size */
 	if (out->n == SMCR_LGR_ACTS)
 		out->n--;
 	a = &out->act[out->n++];
@@ -34,7 +34,7 @@ static struct smcr_llc *out_msg(struct lf *x, struct smcr_lgr_act *a)
 	return &out->msg[a->msg];
 }
 
-/* Send a message on link @slot; the calling step fills in its fields */
+/* Send a message on the link in @slot; the calling step fills in its fields */
 struct smcr_llc *lf_send(struct lf *x, u8 slot, u8 type, bool reply,
 			 u8 report, u8 about)
 {
@@ -58,7 +58,7 @@ void lf_reply(struct lf *x, const struct smcr_llc *msg)
 	m->reply = true;
 }
 
-/* Pass the event's message to the caller; .about: the link that it came on */
+/* Add an action with the event's message; .about: the link that it came on */
 void lf_pass_msg(struct lf *x, u8 type, u8 slot)
 {
 	struct smcr_lgr_act *a = lf_act(x, type, slot);
@@ -82,7 +82,7 @@ void lf_disarm(struct lf *x, u8 timer)
 	lf_act(x, SMCR_LGR_DO_DISARM, SMCR_NO_SLOT)->timer = timer;
 }
 
-/* Enter a step that waits for the peer for @span; LF_NO_TIMER: it does not */
+/* Enter a step; @span: the time of its T_STEP; LF_NO_TIMER: it has none */
 void lf_step(struct lf *x, u8 step, u8 span)
 {
 	x->f->step = step;
@@ -94,9 +94,8 @@ void lf_step(struct lf *x, u8 step, u8 span)
 
 /*
  * Start T_RETRY for another attempt to add a link, as long as there is no
- * redundancy, which is two symmetric links (LG-27). A client's timer is not
- * restarted while it runs: that would put off the notice that it sends when the
- * timer expires.
+ * redundancy, which is two symmetric links (LG-27). A client does not restart
+ * T_RETRY while it runs: that would delay the notice that follows its expiry.
  */
 void lf_retry(struct lf *x)
 {
@@ -107,24 +106,24 @@ void lf_retry(struct lf *x)
 	if (!x->f->paused)
 		lf_arm(x, SMCR_LGR_T_RETRY, SMCR_SPAN_RETRY);
 	/*
-	 * if cause_tried is still set, an RNIC was added before the last
-	 * attempt, and the client has not replied to that attempt: the next one
-	 * is to try this RNIC, too
+	 * If cause_tried is still set, an RNIC was added before the last
+	 * attempt began, and the client has not replied to that attempt. So the
+	 * next attempt has to try this RNIC again.
 	 */
 	x->f->cause |= x->f->cause_tried;
 	x->f->cause_tried = false;
 	/*
 	 * tries selects the time (lf_arm()), and another RNIC for each attempt
-	 * (lf_make()). So an overflow neither makes it 0, which is the shortest
-	 * time, nor leaves it at 255, which is always the same RNIC
+	 * (lf_make()). After 255 it goes on with 0x80: with 0 the time would be
+	 * the shortest one, and 255 for ever would always select the same RNIC.
 	 */
 	if (!++x->f->tries)
 		x->f->tries = 0x80;
 }
 
 /*
- * A link was added: the times between attempts are short again, and T_RETRY
- * stops if there is redundancy
+ * A link was added: the times between attempts are short again. If there is
+ * redundancy, T_RETRY stops.
  */
 void lf_retry_done(struct lf *x)
 {
@@ -149,9 +148,9 @@ u8 lf_free_slot(const struct smcr_lgr_fsm *f)
 }
 
 /*
- * Is link @a better than @b to send something on? Preferred is a link on which
- * the client does not ignore requests (LLC-54), then one that is not to be
- * deleted, then the older one.
+ * Is link @a better than @b to send on? Criteria, in this order: the client
+ * does not ignore requests on the link (LLC-54); it is not to be deleted; it is
+ * older.
  */
 static bool better(const struct smcr_fsm_link *a, const struct smcr_fsm_link *b)
 {
@@ -178,10 +177,11 @@ u8 lf_usable(const struct smcr_lgr_fsm *f, u8 not)
 }
 
 /*
- * Server: is only one link left, whose orderly deletion the client has asked
- * for? The client ignores requests on it (LLC-54) until it notices that all
- * others are lost. Then it keeps the link (FO-24), and announces that by a
- * notice about a lost link: see goes_on().
+ * Server: is only one link left, and has the client asked, over another link,
+ * for its orderly deletion? The client ignores requests on the last link
+ * (LLC-54) until it notices that all others are lost. Then the client keeps the
+ * last link (FO-24), and sends a notice about a lost link over it: see
+ * goes_on().
  */
 bool lf_awaits_notice(const struct smcr_lgr_fsm *f)
 {
@@ -191,7 +191,7 @@ bool lf_awaits_notice(const struct smcr_lgr_fsm *f)
 	if (!f->server || slot == SMCR_NO_SLOT || !f->slot[slot].wanted ||
 	    f->slot[slot].via == slot || !lf_can_stay(&f->slot[slot]))
 		return false;
-	/* a leaving link still works for the client */
+	/* a leaving link still works at the client */
 	for (i = 0; i < SMCR_SLOTS; i++)
 		if (i != slot && (f->slot[i].st == SMCR_SLOT_ACTIVE ||
 				  f->slot[i].st == SMCR_SLOT_LEAVING))
@@ -203,8 +203,8 @@ bool lf_awaits_notice(const struct smcr_lgr_fsm *f)
  * smcr_lgr_send_slot() - the link to send on
  * @f: link group
  *
- * Return: slot of the oldest active link, but of one that is to be deleted only
- * if there is no other; SMCR_NO_SLOT: there is none.
+ * Return: slot of the oldest active link that is not to be deleted. If there is
+ * none, slot of an active link that is to be deleted, or SMCR_NO_SLOT.
  */
 u8 smcr_lgr_send_slot(const struct smcr_lgr_fsm *f)
 {
@@ -231,8 +231,8 @@ u8 smcr_lgr_slot_of(const struct smcr_lgr_fsm *f, u8 num)
 }
 
 /*
- * Note the number of a deleted link: a message that names it may have been sent
- * before the peer knew of the deletion
+ * Record the number of a deleted link: the peer may have sent a message that
+ * names the link before it deleted the link, too
  */
 void lf_gone(struct lf *x, u8 num)
 {
@@ -292,7 +292,7 @@ bool lf_redundant(const struct smcr_lgr_fsm *f)
 }
 
 /*
- * Take a link for failed, after a violation of the peer or a timeout. The
+ * Mark a link as failed, because of a message of the peer or a timeout. The
  * consequences follow after the event: follow_up() in lgr_fsm.c.
  */
 void lf_fail(struct lf *x, u8 slot, enum smcr_reason why)
@@ -304,24 +304,25 @@ void lf_fail(struct lf *x, u8 slot, enum smcr_reason why)
 }
 
 /*
- * End the exchange that the link carries as if the link had failed, although it
- * works. follow_up() does so after the event.
+ * The link works, but the step that it carries is to end as if the link had
+ * failed. follow_up() ends that step after the event.
  */
 void lf_drop_begun(struct lf *x, u8 slot)
 {
 	x->in_vain |= BIT(slot);
 }
 
-/* Timeout of a message of the exchange (LLC-11) */
+/* Time within which the next message of the exchange is due (LLC-11) */
 u8 lf_span(const struct smcr_lgr_fsm *f)
 {
 	return f->first ? SMCR_SPAN_FIRST : SMCR_SPAN_LLC;
 }
 
 /*
- * Enter a step that waits for a reply. In first contact the peer waits for the
- * own message, and its timer runs already. So until that message is delivered,
- * the own time is only half as long, in order to expire before the peer's.
+ * Enter a step that waits for the reply to an own message. In first contact the
+ * peer's timer for that message runs already. So until the message is
+ * delivered, T_STEP has half the time, in order to expire before the peer's
+ * timer.
  */
 void lf_step_sent(struct lf *x, u8 step)
 {
@@ -348,9 +349,9 @@ void lf_first_over(struct lf *x, enum smcr_first_res res, enum smcr_reason why)
 }
 
 /*
- * The attempt at a second link is over, with or without success: the group may
- * be used (LG-52). To be called before the last message is sent: the peer may
- * use the group as soon as that arrives.
+ * The attempt to add a second link is over, with or without success: the group
+ * may be used (LG-52). To be called before the last message of first contact is
+ * sent: the peer may use the group as soon as that message arrives.
  */
 void lf_settled(struct lf *x)
 {
@@ -364,9 +365,9 @@ void lf_settled(struct lf *x)
 }
 
 /*
- * The link of first contact has failed. If this side has not sent a message on
- * it yet, or the latest one has not been delivered, that is a failure to send,
- * and a Decline is possible (CLC-57, CLC-63). Otherwise, and if the peer has
+ * The link of first contact has failed. A Decline is possible if this side has
+ * not sent a message on the link yet, or its latest one was not delivered: that
+ * is a failure to send (CLC-57, CLC-63). Otherwise, and if the peer has
  * violated the protocol (SEC-10), the connection is reset.
  */
 void lf_first_down(struct lf *x)
@@ -384,7 +385,7 @@ void lf_first_down(struct lf *x)
 		way_back = false;
 	send_why = x->f->step == SMCR_LGR_S_ADD_REPLY ?
 		   SMCR_R_ADD_LINK_FAIL : SMCR_R_CONFIRM_LINK_FAIL;
-	/* only registrations of memory have been posted: one of these failed */
+	/* only memory registrations were posted: one of these has failed */
 	if (why == SMCR_R_LINK_ERROR &&
 	    (x->f->step == SMCR_LGR_S_FIRST_UP ||
 	     x->f->step == SMCR_LGR_C_FIRST_UP))
@@ -396,8 +397,8 @@ void lf_first_down(struct lf *x)
 }
 
 /*
- * No message of the peer has come in time: Decline if the own one was not
- * delivered, else reset
+ * No message of the peer has come in time: Decline if the latest own message
+ * was not delivered, else reset
  */
 void lf_first_silent(struct lf *x)
 {
@@ -409,7 +410,7 @@ void lf_first_silent(struct lf *x)
 		lf_first_over(x, SMCR_FIRST_RESET, SMCR_R_LLC_TIMEOUT);
 }
 
-/* The own message has been delivered: start the timeout of the reply */
+/* The own message was delivered: start the timer of the reply */
 void lf_first_sent(struct lf *x)
 {
 	x->f->sending = false;

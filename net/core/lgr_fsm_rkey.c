@@ -9,7 +9,7 @@
 enum {
 	FIRST_ENTRIES = 2,	/* other-link entries in CONFIRM RKEY */
 	CONT_ENTRIES = 3,	/* other-link entries in its CONTINUATION */
-	RKEY_WAITS = 8,		/* number of T_LLC by which a step may delay a reply */
+	RKEY_WAITS = 8,		/* a step may delay a reply by so many T_LLC */
 };
 
 /* Own exchange */
@@ -28,7 +28,7 @@ static void rkey_done(struct lf *x, enum smcr_rkey_res res,
 
 /*
  * SMCR_LGR_EV_WANT_RKEY, which the caller passes for one RKEY exchange at a
- * time. T_RKEY limits how long other exchanges, of either side, delay this one.
+ * time. T_RKEY limits how long other exchanges of either side delay this one.
  */
 void lf_rkey_want(struct lf *x)
 {
@@ -42,8 +42,9 @@ void lf_rkey_want(struct lf *x)
 }
 
 /*
- * No other exchange is under way: begin, with DO_PREPARE. For CONFIRM RKEY that
- * registers the RMB on the links on which it is not registered yet (RMB-21)
+ * No other exchange is under way: begin with DO_PREPARE. For CONFIRM RKEY this
+ * action registers the RMB on the links where it is not registered yet
+ * (RMB-21).
  */
 void lf_rkey_begin(struct lf *x)
 {
@@ -84,9 +85,9 @@ static void rkey_send(struct lf *x, u8 type)
 }
 
 /*
- * SMCR_LGR_EV_RKEY_READY: the outcome of DO_PREPARE. If the server changes the
- * group, or has changed it meanwhile, the client prepares the RMB again
- * afterwards, for the links that exist then.
+ * SMCR_LGR_EV_RKEY_READY: the outcome of DO_PREPARE. If the links are being
+ * changed, or were changed since DO_PREPARE was ordered, the exchange begins
+ * again afterwards, with DO_PREPARE for the links that exist then.
  */
 void lf_rkey_ready(struct lf *x)
 {
@@ -110,7 +111,7 @@ void lf_rkey_ready(struct lf *x)
 	if (f->rkey_via >= SMCR_SLOTS ||
 	    f->slot[f->rkey_via].st != SMCR_SLOT_ACTIVE ||
 	    f->slot[f->rkey_via].notice_sent || f->slot[f->rkey_via].del) {
-		/* on another link the RMB to delete may have no RKey */
+		/* DELETE RKEY: on another link the RMB may have no RKey */
 		f->rkey_via = f->rkey_del && x->ev->slot < SMCR_SLOTS ?
 			      SMCR_NO_SLOT : smcr_lgr_send_slot(f);
 	}
@@ -123,7 +124,7 @@ void lf_rkey_ready(struct lf *x)
 				   SMCR_LLC_CONFIRM_RKEY);
 }
 
-/* Is the reply a refusal (LLC-60)? @retry: set to true if only for now */
+/* Is the reply a refusal (LLC-60)? *@retry: true if the peer refuses for now */
 static bool refused(const struct smcr_llc *m, bool *retry)
 {
 	*retry = false;
@@ -132,16 +133,16 @@ static bool refused(const struct smcr_llc *m, bool *retry)
 		*retry = m->confirm_rkey.retry;
 		return m->confirm_rkey.negative;
 	case SMCR_LLC_CONFIRM_RKEY_CONT:
-		/* CONTINUATION has no flag C: begin the exchange again */
+		/* a CONTINUATION has no flag C: begin the exchange again */
 		*retry = true;
 		return m->confirm_rkey_cont.negative;
 	default:
-		/* a peer that does not know a key cannot use it (LLC-68) */
+		/* a peer that does not have the RKey cannot use it (LLC-68) */
 		return false;
 	}
 }
 
-/* A reply to an own request, or an unexpected one */
+/* A reply to an own request, or an unexpected reply, has come */
 void lf_rkey_reply(struct lf *x)
 {
 	struct smcr_lgr_fsm *f = x->f;
@@ -163,11 +164,11 @@ void lf_rkey_reply(struct lf *x)
 			  SMCR_R_RKEY_REFUSED);
 		return;
 	}
-	if (f->rkey_left && f->rkey_lost)	/* the links are fewer now */
+	if (f->rkey_left && f->rkey_lost)	/* there are fewer links now */
 		rkey_done(x, SMCR_RKEY_AGAIN, SMCR_R_LGR_BUSY);
 	else if (f->rkey_left)
 		rkey_send(x, SMCR_LLC_CONFIRM_RKEY_CONT);
-	/* a link was added, or stays, since: it has no entry yet (LLC-55) */
+	/* a link was added, or stays, since DO_PREPARE: no entry (LLC-55) */
 	else if (f->rkey_stale && !f->rkey_del)
 		rkey_done(x, SMCR_RKEY_AGAIN, SMCR_R_LGR_BUSY);
 	else
@@ -176,9 +177,9 @@ void lf_rkey_reply(struct lf *x)
 
 /*
  * T_RKEY has expired (LLC-63, I-18). A server that changes the group may delay
- * its reply until the change is complete (I-19), but not longer than
- * RKEY_WAITS. A request that was not sent yet has waited for its turn: the
- * caller may repeat it.
+ * its reply until the change is complete (I-19), but not longer than RKEY_WAITS
+ * times T_LLC. If the request was not sent yet, other exchanges have delayed
+ * it, and the caller may repeat it.
  */
 void lf_rkey_silent(struct lf *x)
 {
@@ -188,7 +189,7 @@ void lf_rkey_silent(struct lf *x)
 		return;
 	f->rkey_waits++;
 	if (f->rkey == SMCR_RKEY_PREPARE)
-		return;		/* DO_PREPARE runs, see lf_rkey_ready() */
+		return;		/* lf_rkey_ready() follows */
 	if (f->rkey == SMCR_RKEY_WANTED)
 		rkey_done(x, SMCR_RKEY_AGAIN, SMCR_R_LGR_BUSY);
 	else if (f->step != SMCR_LGR_IDLE && f->rkey_waits < RKEY_WAITS)
@@ -198,8 +199,8 @@ void lf_rkey_silent(struct lf *x)
 }
 
 /*
- * If the own exchange runs on this link, no reply to it comes: end it. The
- * caller repeats it, over another link.
+ * If the link in @slot carries the own exchange, no reply comes: end the
+ * exchange. The caller repeats it over another link.
  */
 void lf_rkey_in_vain(struct lf *x, u8 slot)
 {
@@ -223,7 +224,7 @@ void lf_rkey_link_down(struct lf *x, u8 slot)
 
 /* The peer's exchange */
 
-/* Reply with Z, and C if the peer may ask again later (LLC-60) */
+/* Reply with Z and, if the peer may ask again later, with C (LLC-60) */
 static void peer_no(struct lf *x, bool retry)
 {
 	struct smcr_llc m = x->ev->msg;
@@ -245,7 +246,7 @@ void lf_peer_refuse(struct lf *x)
 	peer_no(x, true);
 }
 
-/* Note the links that @n entries name; false if one is not known (LLC-64) */
+/* Record the links that @n entries name; false: one is unknown (LLC-64) */
 static bool name_links(struct lf *x, const struct smcr_llc_rkey_entry *e, u8 n,
 		       bool *retry)
 {
@@ -255,7 +256,7 @@ static bool name_links(struct lf *x, const struct smcr_llc_rkey_entry *e, u8 n,
 	for (i = 0; i < n; i++) {
 		slot = smcr_lgr_slot_of(x->f, e[i].link_num);
 		if (slot == SMCR_NO_SLOT) {
-			/* the link may have been deleted meanwhile */
+			/* the peer may have sent this before the deletion */
 			*retry = lf_is_gone(x->f, e[i].link_num);
 			return false;
 		}
@@ -265,10 +266,10 @@ static bool name_links(struct lf *x, const struct smcr_llc_rkey_entry *e, u8 n,
 }
 
 /*
- * Links that are active and were not named have failed at the peer (LLC-62).
- * But a client may have sent CONFIRM RKEY over one link before it replied to
- * CONFIRM LINK on another. Then this function returns true, and the client is
- * asked once to repeat CONFIRM RKEY.
+ * Set *@missing to the active links that the peer's CONFIRM RKEY has not named:
+ * these have failed at the peer (LLC-62). But a client may have sent CONFIRM
+ * RKEY over one link before it replied to CONFIRM LINK on another. Then this
+ * function returns true, and the client is asked once to repeat CONFIRM RKEY.
  */
 static bool links_missing(struct lf *x, u16 *missing)
 {
@@ -345,8 +346,8 @@ void lf_peer_confirms(struct lf *x)
 }
 
 /*
- * CONTINUATION of the peer, which has to come on the same link as its CONFIRM
- * RKEY, and with the number of entries that are still due
+ * CONTINUATION of the peer. It has to come on the same link as the peer's
+ * CONFIRM RKEY, and with the number of entries that are still due.
  */
 void lf_peer_continues(struct lf *x)
 {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Verdicts on requests that the step does not wait for: RFC 7609 3.5.5.3,
- * catalogue E.1. Columns: no step is under way; ADD LINK .. CONFIRM LINK;
- * DELETE LINK. An own RKEY exchange makes no difference: it is independent of
- * the peer's (LLC-17, LLC-89), and a notice of the client is carried out after
- * the server's own exchange (LLC-84, LLC-86). See lgr_fsm.h.
+ * catalogue E.1. Columns of the tables: no step is under way; a step of ADD
+ * LINK .. CONFIRM LINK; a step of DELETE LINK. An own RKEY exchange does not
+ * change the verdict: it is independent of the peer's RKEY exchange (LLC-17,
+ * LLC-89), and the server carries out a client's notice after it (LLC-84,
+ * LLC-86). See lgr_fsm.h.
  */
 #include "env.h"
 #include "lgr_fsm_int.h"
@@ -29,12 +30,12 @@ struct verdict_row {
 
 /* Requests of the client */
 static const struct verdict_row at_server[] = {
-	/* only servers begin these: LLC-18, LLC-36 */
+	/* only a server sends these requests: LLC-18, LLC-36 */
 	ROW(CONFIRM_LINK,	FAIL,	FAIL,	FAIL),
 	ROW(ADD_LINK_CONT,	FAIL,	FAIL,	FAIL),
 	/* notice: LLC-74, LLC-79 */
 	ROW(ADD_LINK,		DO,	IGNORE,	NOTE),
-	/* notice: LLC-75, LLC-80; lf_del_asked() notes it */
+	/* notice: LLC-75, LLC-80; lf_del_asked() marks the link for deletion */
 	ROW(DELETE_LINK,	DO,	DO,	DO),
 	/* LLC-77, LLC-82 */
 	ROW(CONFIRM_RKEY,	DO,	REFUSE,	REFUSE),
@@ -50,7 +51,7 @@ static const struct verdict_row at_client[] = {
 	ROW(ADD_LINK_CONT,	FAIL,	FAIL,	FAIL),
 	/* GIVEN_UP: the server has begun another exchange, see lf_given_up() */
 	ROW(ADD_LINK,		DO,	GIVEN_UP, GIVEN_UP),
-	/* ends an ADD LINK (LLC-24, LLC-25), or is repeated (LLC-50) */
+	/* ends ADD LINK (LLC-24, LLC-25), or is sent again (LLC-50) */
 	ROW(DELETE_LINK,	DO,	DO,	DO),
 	ROW(CONFIRM_RKEY,	DO,	GIVEN_UP, GIVEN_UP),
 	ROW(CONFIRM_RKEY_CONT,	DO,	FAIL,	FAIL),
@@ -59,7 +60,7 @@ static const struct verdict_row at_client[] = {
 
 #undef ROW
 
-/* Each table has a row for every type but TEST LINK, which lgr_run.c answers */
+/* Each table has a row for every type but TEST LINK: see lgr/llc_test.c */
 #define X(name, num, word) + 1
 static_assert(ARRAY_SIZE(at_server) == 0 SMCR_LLC_TYPES(X) - 1);
 static_assert(ARRAY_SIZE(at_client) == 0 SMCR_LLC_TYPES(X) - 1);
@@ -71,8 +72,8 @@ static_assert((0 SMCR_LLC_TYPES(X)) < 16);
 #undef X
 
 /*
- * Is the server at a step of which it has not sent a message yet? Such a step
- * may take long, and the client would see no reason for a refusal.
+ * Is the server in an exchange of which it has not sent a message yet? Its step
+ * may take long, and the client could not see the reason of a refusal.
  */
 static bool nothing_sent(const struct smcr_lgr_fsm *f)
 {
@@ -86,7 +87,7 @@ enum lf_verdict lf_verdict(const struct smcr_lgr_fsm *f, u8 type)
 	const struct verdict_row *row = f->server ? at_server : at_client;
 	unsigned int i;
 
-	/* the tables judge a CONTINUATION that follows no CONFIRM RKEY */
+	/* the tables decide on a CONTINUATION that follows no CONFIRM RKEY */
 	if (lf_is_rkey(type) && nothing_sent(f) &&
 	    (type != SMCR_LLC_CONFIRM_RKEY_CONT || f->peer_rkey))
 		return LF_DO;

@@ -9,7 +9,7 @@
  * @link: peer's side of the link
  * @msg: decoded message
  *
- * Return: true if peer ID and end of the link are the same.
+ * Return: true if @msg has the peer ID and the end of @link.
  */
 bool smcr_link_matches(const struct smcr_dialect *d,
 		       const struct smcr_link_id *link,
@@ -39,7 +39,7 @@ enum smcr_accept_class smcr_accept_classify(const struct smcr_clc_accept *msg,
 /**
  * smcr_max_links() - negotiated maximum number of links (LG-10, I-15)
  * @server: the server's value, 2..8; another value is clamped to that range
- * @client: the client's value, 0 if it gave none
+ * @client: the client's value; 0: the client has not sent one
  *
  * Return: 2..8.
  */
@@ -52,13 +52,13 @@ u8 smcr_max_links(u8 server, u8 client)
 }
 
 /**
- * smcr_spread() - connections that have to leave their links for an even load (LG-47)
- * @n: connections of each slot's link
- * @carry: slots of links that carry data, bits; other links do not count
- * @more: filled with the number that has to leave each slot's link
+ * smcr_spread() - connections to move off each link for an even load (LG-47)
+ * @n: number of connections of each slot's link
+ * @carry: links that carry data, bits of slots; other links do not count
+ * @more: filled with the number of connections to move off each slot's link
  *
- * No more connections leave than necessary: if the connections cannot be
- * divided evenly, some links keep one more than others.
+ * No more connections move than necessary. If the connections cannot be divided
+ * evenly, some links keep one more than others.
  *
  * Return: sum of @more.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Link-group planning: decisions of the handshake that depend on their
- * parameters only (RFC 7609 2.2, 3.5, C.4).
+ * Link-group planning: decisions about handshakes and links that depend on
+ * nothing but their parameters (RFC 7609 2.2, 3.5, C.4).
  */
 #ifndef _SMCR_CORE_LGR_PLAN_H
 #define _SMCR_CORE_LGR_PLAN_H
@@ -15,8 +15,8 @@
 /* The client's view of an Accept (CLC-34, reading I-10) */
 enum smcr_accept_class {
 	SMCR_ACCEPT_FIRST,	/* F=1: new link group */
-	SMCR_ACCEPT_REUSE,	/* F=0 and the link is known */
-	SMCR_ACCEPT_OUT_OF_SYNC,/* F=0 and no link matches: Decline with S */
+	SMCR_ACCEPT_REUSE,	/* F=0, and a link matches */
+	SMCR_ACCEPT_OUT_OF_SYNC,/* F=0, and no link matches: Decline with S */
 };
 
 /* What identifies a link for CLC (LG-02) */

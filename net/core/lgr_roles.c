@@ -52,15 +52,15 @@ static u8 count(const struct smcr_pairs *links, enum smcr_link_role want)
 	return n;
 }
 
-/* Number of links that count toward the maximum; the only one does (LG-12) */
+/* Number of links that count toward the maximum; a single link does (LG-12) */
 static u8 count_sym(const struct smcr_pairs *links)
 {
 	return links->n == 1 ? 1 : count(links, SMCR_ROLE_SYM);
 }
 
 /*
- * true if a symmetric link, or the only link, uses RNIC @nic: of this side if
- * @own is true, else of the peer
+ * true if a symmetric link, or the only link, uses RNIC @nic. If @own is true,
+ * @nic is an RNIC of this side, else of the peer.
  */
 static bool sym_uses(const struct smcr_pairs *links, u8 nic, bool own)
 {
@@ -104,8 +104,8 @@ static bool is_parallel(const struct smcr_pairs *links,
  * @links: links of the group
  * @pair: the RNICs that the new link would join
  *
- * Return: the role; SYM also if the new link shares an RNIC only with an
- * asymmetric link, which it then replaces (LG-33).
+ * Return: the role. It is SYM, too, if the new link shares an RNIC only with an
+ * asymmetric link; then the new link replaces the asymmetric one (LG-33).
  */
 enum smcr_link_role smcr_role_of_new(const struct smcr_pairs *links,
 				     struct smcr_nic_pair pair)
@@ -129,7 +129,7 @@ static bool asym_wanted(const struct smcr_pairs *links)
 }
 
 /**
- * smcr_roles_full() - are there as many symmetric links as may be?
+ * smcr_roles_full() - does the group have its maximum of symmetric links?
  * @links: links of the group
  * @max_links: negotiated maximum of symmetric links
  */
@@ -144,8 +144,9 @@ bool smcr_roles_full(const struct smcr_pairs *links, u8 max_links)
  * @max_links: negotiated maximum of symmetric links
  * @pair: the RNICs that the new link would join
  *
- * Return: false if it would be a parallel link (LG-08), a symmetric one above
- * the maximum (LG-11), or an asymmetric one beside more than one link (LG-12).
+ * Return: false if the link would be a parallel one (LG-08), a symmetric one
+ * above the maximum (LG-11), or an asymmetric one in a group that has more than
+ * one link (LG-12).
  */
 bool smcr_role_allowed(const struct smcr_pairs *links, u8 max_links,
 		       struct smcr_nic_pair pair)
@@ -163,11 +164,11 @@ bool smcr_role_allowed(const struct smcr_pairs *links, u8 max_links,
 }
 
 /**
- * smcr_roles_redundant() - can the loss of any one RNIC be survived?
+ * smcr_roles_redundant() - can the group survive the loss of any one RNIC?
  * @links: links of the group
  *
- * Return: true if there are two symmetric links. If there is an asymmetric link
- * instead, the group would not survive the loss of the RNIC that both links
+ * Return: true if there are two symmetric links. If the second link is
+ * asymmetric, the group does not survive the loss of the RNIC that both links
  * share (LG-53).
  */
 bool smcr_roles_redundant(const struct smcr_pairs *links)
@@ -176,7 +177,7 @@ bool smcr_roles_redundant(const struct smcr_pairs *links)
 }
 
 /**
- * smcr_roles_replaced() - the link that is of no use any more
+ * smcr_roles_replaced() - the asymmetric link that is not needed any more
  * @links: links of the group
  *
  * Return: index of the asymmetric link of a group that has two symmetric ones
@@ -201,17 +202,17 @@ u8 smcr_roles_replaced(const struct smcr_pairs *links)
  * @links: links of the group
  * @max_links: negotiated maximum of symmetric links
  * @nic: RNICs of the server on the group's LAN
- * @n_nic: their number
+ * @n_nic: number of entries in @nic
  * @try: number of failed attempts before this one
- * @again: no RNIC was added since the last attempt, on either side
+ * @again: since the last attempt no RNIC was added on either side
  *
  * An RNIC that only an asymmetric link uses counts as unused: if the client has
- * another RNIC now, a symmetric link results. With @again the client has no
- * other one, so no better link would result, and such an RNIC counts as used.
+ * another RNIC by now, a symmetric link results. With @again the client has no
+ * other RNIC. Then the new link would be no better, so the RNIC counts as used.
  *
- * Return: an RNIC that no symmetric link uses, another one with each attempt;
- * else, if there is one link only, that link's RNIC, which asks for an
- * asymmetric link; else SMCR_NO_NIC.
+ * Return: an RNIC that no symmetric link uses, another one with each attempt.
+ * If there is none, and the group has one link only, the RNIC of that link: the
+ * new link will be asymmetric. In all other cases SMCR_NO_NIC.
  */
 u8 smcr_roles_offer(const struct smcr_pairs *links, u8 max_links,
 		    const u8 *nic, u8 n_nic, u8 try, bool again)
@@ -236,11 +237,12 @@ u8 smcr_roles_offer(const struct smcr_pairs *links, u8 max_links,
  * @max_links: negotiated maximum of symmetric links
  * @offered: the server's RNIC
  * @nic: RNICs of the client on the group's LAN
- * @n_nic: their number
+ * @n_nic: number of entries in @nic
  *
  * RFC 7609 3.5.1.6.1 (LG-20, LG-21), and for further links 3.5.5.1.1.
  *
- * Return: RNIC to accept with, or SMCR_NO_NIC: no alternate path.
+ * Return: RNIC for the client's end of the link; SMCR_NO_NIC: there is none, so
+ * the client rejects the offer ("no alternate path").
  */
 u8 smcr_roles_answer(const struct smcr_pairs *links, u8 max_links, u8 offered,
 		     const u8 *nic, u8 n_nic)

@@ -17,12 +17,12 @@ enum {
 	SMCR_SLOTS	= 12,
 	SMCR_NO_SLOT	= 0xff,
 	SMCR_NO_NIC	= 0xff,
-	SMCR_NICS_MAX	= 16,	/* RNICs of one side that a group can know */
+	SMCR_NICS_MAX	= 16,	/* RNICs of one side that a group can number */
 };
 
 /*
- * The two RNICs that a link joins. The caller assigns the numbers, for each
- * side on its own.
+ * The two RNICs that a link joins, as numbers. The caller numbers the RNICs of
+ * each side separately.
  */
 struct smcr_nic_pair {
 	u8 own;

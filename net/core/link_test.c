@@ -24,9 +24,9 @@ static void begin(struct smcr_link_test *t,
 
 /*
  * Extend the wait if a message of the peer has arrived after the probe was
- * sent, and less than T_LLC ago: the reply may be queued behind others, as when
- * the peer drains the link before it deletes it. The wait is extended only
- * once: a peer that sends but does not reply has failed, too (LLC-72).
+ * sent, and less than T_LLC ago: the reply may be queued behind other messages,
+ * for example while the peer drains the link. The wait is extended only once:
+ * after that, the link fails even if the peer sends other messages (LLC-72).
  */
 static bool extended(struct smcr_link_test *t,
 		     const struct smcr_link_test_facts *facts, long *next)
@@ -42,14 +42,15 @@ static bool extended(struct smcr_link_test *t,
 	return true;
 }
 
-/* A probe is unanswered. True: it is time for the next probe of keepalive. */
+/* A probe is unanswered. True: the next probe of keepalive is due. */
 static bool next_probe(struct smcr_link_test *t,
 		       const struct smcr_link_test_facts *facts,
 		       enum smcr_link_test_act *act, long *next)
 {
 	/*
-	 * keepalive's probes are for a silent peer: if the peer sends, or the
-	 * group has an own reason to test, the reply is due T_LLC from now
+	 * Keepalive's interval is for a silent peer. If the peer sends
+	 * messages, or the group has its own reason to test, the reply is due
+	 * within T_LLC from now on.
 	 */
 	if (t->patient && (facts->idle || until(facts->last_rx, t->at) > 0)) {
 		SMCR_SET(t->patient, false);
@@ -68,7 +69,7 @@ static bool next_probe(struct smcr_link_test *t,
 		t->left--;
 		return true;
 	}
-	/* the link is shared: a short keepalive does not fail it before T_LLC */
+	/* connections share the link: no failure within T_LLC of the first probe */
 	*next = until(t->begin + (unsigned long)facts->t_llc, facts->now);
 	if (*next > 0)
 		*act = SMCR_LINK_TEST_WAIT;
@@ -79,10 +80,10 @@ static bool next_probe(struct smcr_link_test *t,
  * smcr_link_test_step() - decide whether a link is tested now
  * @t: state
  * @facts: facts at this moment
- * @next: time until the next call, unless one of the facts changes before;
- *	LONG_MAX: no call is needed
+ * @next: time until the next call, which comes earlier if one of the facts
+ *	changes; LONG_MAX: no call is needed
  *
- * Return: what to do; SEND: a TEST LINK with @t->data.
+ * Return: what to do; SEND: send TEST LINK with @t->data.
  */
 enum smcr_link_test_act
 smcr_link_test_step(struct smcr_link_test *t,
@@ -112,7 +113,7 @@ smcr_link_test_step(struct smcr_link_test *t,
  * @t: state of the link on which it came
  * @data: user data of the reply
  *
- * Return: what it means.
+ * Return: whether the reply is in order, see enum smcr_link_test_reply.
  */
 enum smcr_link_test_reply
 smcr_link_test_reply(struct smcr_link_test *t, const u8 data[SMCR_TEST_DATA])
@@ -120,7 +121,7 @@ smcr_link_test_reply(struct smcr_link_test *t, const u8 data[SMCR_TEST_DATA])
 	if (!t->owed)
 		return SMCR_LINK_TEST_STRAY;
 	t->owed--;
-	if (!t->pending)	/* another probe was answered before */
+	if (!t->pending)	/* the reply to another probe came before */
 		return SMCR_LINK_TEST_GOOD;
 	SMCR_SET(t->pending, false);
 	SMCR_SET(t->keep, false);

@@ -20,12 +20,12 @@ enum smcr_link_test_act {
 
 /**
  * struct smcr_link_test - state of the test of one link
- * @pending: a test has begun, and no reply has come since
- * @keep: the keepalive of a connection asked for it
- * @patient: the wait is keepalive's interval, not T_LLC; only with @keep
- * @longer: the wait of T_LLC has been extended, once
- * @owed: replies that the peer has still to send, one for each probe, also
- *	after the first reply has ended the test; all have the same data
+ * @pending: a test has begun, and no reply has come since then
+ * @keep: the keepalive of a connection has caused the test
+ * @patient: the reply is due within @intvl, not within T_LLC; only with @keep
+ * @longer: the wait of T_LLC was extended, which happens only once
+ * @owed: number of replies that are still to come, one for each probe; they may
+ *	come after the first reply has ended the test; all have the same data
  * @left: further probes that may be sent if @patient
  * @intvl: time between probes if @patient
  * @begin: when the first probe was sent
@@ -52,11 +52,11 @@ struct smcr_link_test {
  * struct smcr_link_test_facts - facts for smcr_link_test_step()
  * @now: present time
  * @t_llc: timeout of a reply
- * @idle: the group has a reason of its own to test the link, for example a long
- *	silence: a test is due even if no keepalive asks for it
+ * @idle: the group has its own reason to test the link, for example a long
+ *	silence: a test is due even if no keepalive needs one
  * @last_rx: when the last message of the peer arrived
- * @keep_in: time until the keepalive of a connection asks for a test; 0 or
- *	less: it asks now; LONG_MAX: none asks
+ * @keep_in: time until the keepalive of a connection needs a test; 0 or less:
+ *	it needs one now; LONG_MAX: no keepalive needs one
  * @keep_intvl: TCP_KEEPINTVL of that connection
  * @keep_cnt: TCP_KEEPCNT of that connection
  * @data: random user data, for a first probe
@@ -77,9 +77,9 @@ smcr_link_test_step(struct smcr_link_test *t,
 		    const struct smcr_link_test_facts *facts, long *next);
 
 enum smcr_link_test_reply {
-	SMCR_LINK_TEST_GOOD,	/* the peer is there */
-	SMCR_LINK_TEST_STRAY,	/* no reply is due: unexpected */
-	SMCR_LINK_TEST_WRONG,	/* other data (LLC-71) */
+	SMCR_LINK_TEST_GOOD,	/* a probe is answered */
+	SMCR_LINK_TEST_STRAY,	/* unexpected: no reply is due */
+	SMCR_LINK_TEST_WRONG,	/* the data are not those of a probe (LLC-71) */
 };
 
 enum smcr_link_test_reply

@@ -55,7 +55,7 @@ enum {
 	OFF_DR_RKEY	= 8,
 };
 
-/* Byte 3 */
+/* Flags in byte 3 */
 enum {
 	FLAG_REPLY		= 0x80,
 	FLAG_ADD_REJECTED	= 0x40,	/* Z of ADD LINK */
@@ -63,13 +63,13 @@ enum {
 	FLAG_DEL_ORDERLY	= 0x20,	/* O */
 	FLAG_RKEY_NEGATIVE	= 0x20,	/* Z of the RKEY messages */
 	FLAG_RKEY_RETRY		= 0x10,	/* C of CONFIRM RKEY */
-	FLAG_NO_EYE_CATCHER	= 0x03,	/* either bit, not RFC: see llc.h */
+	FLAG_NO_EYE_CATCHER	= 0x03,	/* either bit; not in RFC: see llc.h */
 };
 
 enum {
 	OTHER_FIRST	= 2,	/* entries in CONFIRM RKEY */
 	OTHER_CONT	= 3,	/* entries in its CONTINUATION */
-	/* I-08: 8 symmetric links, 1 asymmetric, less the carrying one */
+	/* I-08: 8 symmetric links and 1 asymmetric, minus the carrying link */
 	OTHER_MAX	= SMCR_LINKS_MAX,
 	DELETE_RKEY_MAX	= 8,
 };
@@ -79,7 +79,7 @@ static_assert(OFF_CR_OTHER + OTHER_FIRST * ENTRY_LEN + 1 == SMCR_WR_LEN);
 static_assert(OFF_CC_OTHER + OTHER_CONT * ENTRY_LEN == SMCR_WR_LEN);
 static_assert(OFF_DR_RKEY + DELETE_RKEY_MAX * 4 + 4 == SMCR_WR_LEN);
 
-/* A bad link number is no error here: first contact declines it (LLC-21) */
+/* The state machine checks the link number; first contact: Decline (LLC-21) */
 static enum smcr_reason decode_confirm_link(const u8 *buf, struct smcr_llc *m)
 {
 	struct smcr_llc_confirm_link *out = &m->confirm_link;
@@ -95,10 +95,10 @@ static enum smcr_reason decode_confirm_link(const u8 *buf, struct smcr_llc *m)
 }
 
 /*
- * A client's notice, an ADD LINK request that announces an RNIC, has neither QP
- * nor link number (I-14), and of a refusal only the reason matters (I-49).
- * Whether a request is a notice or an offer follows from the roles: lgr_fsm.c
- * checks the fields of an offer.
+ * Only a reply that accepts is checked here. In a refusal only the reason
+ * matters (I-49). A request is a client's notice of an RNIC, which has neither
+ * QP nor link number (I-14), or a server's offer. That depends on the roles, so
+ * lgr_fsm.c checks the fields of an offer.
  */
 static enum smcr_reason decode_add_link(const u8 *buf, struct smcr_llc *m)
 {
@@ -129,7 +129,7 @@ static enum smcr_reason decode_add_link_cont(const u8 *buf, struct smcr_llc *m)
 
 	if (!buf[OFF_AC_LINK_NUM])
 		return SMCR_R_LLC_VALUE;
-	/* LLC-40: an RToken is announced, but missing */
+	/* LLC-40: n_rtokens announces an RToken that is missing */
 	for (i = 0; i < n; i++)
 		if (smcr_bytes_zero(buf + OFF_AC_PAIR + i * PAIR_LEN, PAIR_LEN))
 			return SMCR_R_LLC_COUNT;
@@ -146,7 +146,7 @@ static enum smcr_reason decode_add_link_cont(const u8 *buf, struct smcr_llc *m)
 	return SMCR_R_NONE;
 }
 
-/* Any link number is accepted: an unknown one is answered (LLC-49). */
+/* Any link number is valid; an unknown one leads to a reply (LLC-49) */
 static enum smcr_reason decode_delete_link(const u8 *buf, struct smcr_llc *m)
 {
 	struct smcr_llc_delete_link *out = &m->delete_link;
@@ -207,7 +207,7 @@ static enum smcr_reason decode_confirm_rkey_cont(const u8 *buf, struct smcr_llc 
 			      out->other);
 }
 
-/* The bits of an error mask that stand for one of @count RKeys */
+/* The bits of an error mask that stand for the first @count RKeys */
 static u8 rkey_mask(u32 count)
 {
 	return (u8)(0xff << (DELETE_RKEY_MAX - count));
@@ -386,7 +386,7 @@ static const struct llc_codec codecs[] = {
 	[SMCR_LLC_DELETE_RKEY]	= { decode_delete_rkey, encode_delete_rkey },
 };
 
-/* NULL: no such type */
+/* The codec of a type; NULL: there is no such type */
 static const struct llc_codec *codec_of(u8 type)
 {
 	if (type >= ARRAY_SIZE(codecs) || !codecs[type].decode)
@@ -400,10 +400,10 @@ static const struct llc_codec *codec_of(u8 type)
  * @len: number of bytes that arrived
  * @form: form of ADD LINK on that link
  * @out: filled on success
- * @why: set in any case: reason of the error, SMCR_R_NONE without one
+ * @why: set in any case: reason of the error; SMCR_R_NONE: there is none
  *
  * Return: 0; -ENOMSG for an unknown optional opcode, to be dropped silently
- * (LLC-06); -EPROTO for anything that means link failure (LLC-07, LLC-08,
+ * (LLC-06); -EPROTO for an error by which the link fails (LLC-07, LLC-08,
  * MISC-13). CDC (type 0xFE) is not decoded here: see smcr_wr_is_cdc().
  */
 int smcr_llc_decode(const u8 *buf, size_t len, enum smcr_llc_form form,
@@ -417,7 +417,7 @@ int smcr_llc_decode(const u8 *buf, size_t len, enum smcr_llc_form form,
 		return -EPROTO;
 	codec = codec_of(buf[OFF_TYPE]);
 	if (!codec) {
-		/* only opcodes of class 10 (top two bits) may be unknown */
+		/* unknown opcodes are optional if their top two bits are 10 */
 		if ((buf[OFF_TYPE] & 0xc0) == 0x80) {
 			*why = SMCR_R_LLC_OPTIONAL;
 			return -ENOMSG;
@@ -444,7 +444,7 @@ int smcr_llc_decode(const u8 *buf, size_t len, enum smcr_llc_form form,
  * smcr_llc_encode() - encode one message
  * @in: message; must be one that smcr_llc_decode() accepts
  * @form: form of ADD LINK on that link
- * @buf: SMCR_WR_LEN bytes, wholly written
+ * @buf: SMCR_WR_LEN bytes, all of which are written
  */
 void smcr_llc_encode(const struct smcr_llc *in, enum smcr_llc_form form,
 		     u8 buf[SMCR_WR_LEN])
@@ -468,12 +468,12 @@ void smcr_llc_encode(const struct smcr_llc *in, enum smcr_llc_form form,
  * @c: count of this direction, zeroed before the exchange
  * @n_rtokens: from the message
  *
- * Afterwards @c->left is the number that later messages of this direction have
- * to bring. A side that has sent all its RTokens goes on with messages of 0 as
- * long as the other side has more (LLC-39).
+ * Afterwards @c->left is the number of RTokens that later messages of this
+ * direction have to bring. A side that has sent all its RTokens sends messages
+ * without RTokens as long as the other side has more (LLC-39).
  *
- * Return: 0, or -EPROTO when the count does not continue the earlier ones
- * (LLC-40); @c is untouched then.
+ * Return: 0, or -EPROTO if @n_rtokens is not the number that is left (LLC-40);
+ * then @c is not changed.
  */
 int smcr_rtoken_count_step(struct smcr_rtoken_count *c, u8 n_rtokens)
 {

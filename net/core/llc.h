@@ -16,8 +16,9 @@ struct smcr_llc_confirm_link {
 	u8 link_num;
 	u32 user_id;
 	u8 max_links;		/* 0 = not given (client only) */
-	bool no_eye_catcher;	/* low two bits of the flags: sender's RMBEs
-				 * carry no eye catcher (Linux, z/OS; not RFC)
+	bool no_eye_catcher;	/* the sender's RMBEs have no eye catcher; low
+				 * two bits of the flags; used by Linux and
+				 * z/OS, not in RFC 7609
 				 */
 };
 
@@ -33,14 +34,14 @@ struct smcr_llc_add_link {
 };
 
 struct smcr_llc_rtoken_pair {
-	u32 ref_rkey;		/* as known on the carrying link */
+	u32 ref_rkey;		/* the RMB's RKey on the carrying link */
 	u32 new_rkey;
 	u64 new_va;
 };
 
 struct smcr_llc_add_link_cont {
 	u8 link_num;
-	u8 n_rtokens;		/* still to send, those here included */
+	u8 n_rtokens;		/* still to send, including those here */
 	struct smcr_llc_rtoken_pair pair[2];
 };
 
@@ -68,14 +69,14 @@ struct smcr_llc_confirm_rkey {
 
 struct smcr_llc_confirm_rkey_cont {
 	bool negative;
-	u8 n_left;		/* entries left, those here included */
+	u8 n_left;		/* entries still to send, including those here */
 	struct smcr_llc_rkey_entry other[3];
 };
 
 struct smcr_llc_delete_rkey {
 	bool negative;
 	u8 count;		/* 1..8 */
-	u8 error_mask;		/* 0x80 = first */
+	u8 error_mask;		/* 0x80: the first RKey */
 	u32 rkey[8];
 };
 
@@ -100,7 +101,7 @@ struct smcr_llc {
 
 /*
  * Where the fields of ADD LINK are. Deployed peers (Linux, z/OS) have two
- * reserved bytes between MAC and GID that RFC 7609's Figure 31 does not have
+ * reserved bytes between MAC and GID, which are not in Figure 31 of RFC 7609
  * (I-41). The message itself does not show which form it has: see
  * smcr_llc_form().
  */
@@ -111,15 +112,15 @@ enum smcr_llc_form {
 
 /**
  * smcr_llc_form() - form of ADD LINK on a link, from both CONFIRM LINK messages
- * @no_eye_catcher: both sides have set it, as deployed peers do; RFC 7609 does
- *	not have this flag
+ * @no_eye_catcher: both sides have set this flag, as deployed peers do; it is
+ *	not in RFC 7609
  */
 static inline enum smcr_llc_form smcr_llc_form(bool no_eye_catcher)
 {
 	return no_eye_catcher ? SMCR_LLC_PADDED : SMCR_LLC_RFC;
 }
 
-/* ADD LINK CONTINUATION bookkeeping (LLC-38..40), one direction */
+/* Count of the RTokens in ADD LINK CONTINUATION, one direction (LLC-38..40) */
 struct smcr_rtoken_count {
 	bool started;
 	u8 left;

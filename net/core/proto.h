@@ -40,8 +40,8 @@ enum {
 	SMCR_CLC_MAX_PREFIX	= 8,
 	SMCR_CLC_PREFIX_LEN	= 17,
 	/*
-	 * Longest CLC message that is read: own ones are shorter, but Proposals
-	 * of later versions carry more, and have to be answered.
+	 * Longest CLC message that is accepted. Own messages are shorter, but
+	 * Proposals of later versions are longer, and have to be answered, too.
 	 */
 	SMCR_CLC_MAX_LEN	= 1024,
 };

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Reasons: why a message was rejected, a connection declined, fell back or was
- * aborted, or a link failed. One list has the enum, the diagnosis code of a CLC
- * Decline (0 = never on the wire), the counter name and the text that smcctl
- * prints. Append only: the numbers are part of the netlink interface.
+ * Reasons for which a message is rejected, a connection is declined, falls back
+ * or is aborted, or a link or group ends. The list below has for each reason
+ * the name in the enum, the diagnosis code of a CLC Decline (0 = never on the
+ * wire), the counter name and the text that smcctl prints. Append only: the
+ * numbers are part of the netlink interface.
  *
  * Adding one: a row here, scripts/docs-tables for counters.rst, the code that
- * reports it, a test that sees it; with a wire diagnosis, its text in
- * tools/smcctl/diag.c. test_lib.py fails for a reason that nothing reports.
+ * reports it, a test that checks it. A reason with a wire diagnosis also needs
+ * a text in tools/smcctl/diag.c. test_lib.py fails for a reason that nothing
+ * reports.
  *
  *	X(NAME, wire diagnosis, "kebab-name", "text")
  */

@@ -6,7 +6,7 @@
 #include "env.h"
 #include "tcpopt_parse.h"
 
-/* Other option kinds that matter here */
+/* Kinds of other options that are processed here */
 enum {
 	TCPOPT_KIND_EOL	= 0,	/* RFC 9293 3.2 */
 	TCPOPT_KIND_NOP	= 1,
@@ -38,7 +38,7 @@ static bool tcpopt_is_ours(const u8 *opt, size_t n)
  * @len: their length
  *
  * Kind, length and identifier must all be right (T-09, T-10). The list ends at
- * an EOL and at the first option that is broken; nothing is read behind @len.
+ * an EOL, or at the first option that is broken. No byte behind @len is read.
  *
  * Return: true if it is.
  */
@@ -60,10 +60,14 @@ bool smcr_tcpopt_find(const u8 *opt, size_t len)
  * @opt: options of a TCP header
  * @len: their length
  *
- * Return: false if there is no room (T-13); if the header is signed (MD5, AO),
- * because the signature covers its length; if an EOL or a broken option ends
- * the list, so that the SMC-R option would not be found; if it is present
- * already.
+ * The option must not be added if
+ * - there is no room (T-13);
+ * - the header is signed (MD5, AO), because the signature covers its length;
+ * - an EOL or a broken option ends the list before @len: behind it the SMC-R
+ *   option would not be found;
+ * - the SMC-R option is present already.
+ *
+ * Return: false in these cases.
  */
 bool smcr_tcpopt_fits(const u8 *opt, size_t len)
 {

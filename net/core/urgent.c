@@ -8,9 +8,9 @@
  * @urg: sender
  * @queued: position one behind the urgent byte
  *
- * As on TCP there is one urgent pointer: a new urgent byte replaces one that U
- * has not announced yet. One that U has announced has to be acknowledged before
- * U announces another (CDC-41).
+ * As on TCP there is one urgent pointer: a new urgent byte replaces an older
+ * one that U has not announced yet. If U has announced the older one, the peer
+ * has to acknowledge it before U announces the new one (CDC-41).
  */
 void smcr_urg_tx_queue(struct smcr_urg_tx *urg, u64 queued)
 {
@@ -34,9 +34,9 @@ void smcr_urg_tx_acked(struct smcr_urg_tx *urg, u64 cons)
  * @prod: position of the next byte to write
  * @unsent: bytes that are queued
  *
- * Nothing is written behind an announced urgent byte before that was consumed
- * (CDC-36), and nothing beyond the next urgent byte, so that the producer
- * cursor can point behind it (CDC-34).
+ * Nothing is written behind an announced urgent byte before the peer has
+ * consumed this byte (CDC-36). Nothing is written beyond the next urgent byte,
+ * so that the producer cursor of the CDC can point just behind it (CDC-34).
  *
  * Return: number of bytes.
  */
@@ -52,9 +52,9 @@ u64 smcr_urg_tx_may(const struct smcr_urg_tx *urg, u64 prod, u64 unsent)
  * @urg: sender
  * @prod: position of the next byte to write
  *
- * P is sent ahead of data for which the window is closed (CDC-39). If a send
- * ends before all its bytes are queued, the last one that is queued becomes
- * urgent. That one may have been written already, as an ordinary byte: then a
+ * If the window is closed for urgent data, P is sent before them (CDC-39). If a
+ * send ends before all its bytes are queued, the last queued byte becomes
+ * urgent. This byte may have been written already, as an ordinary byte. Then a
  * CDC with U follows, without data.
  */
 bool smcr_urg_tx_due(const struct smcr_urg_tx *urg, u64 prod)
@@ -67,8 +67,8 @@ bool smcr_urg_tx_due(const struct smcr_urg_tx *urg, u64 prod)
  * @urg: sender
  * @prod: producer position of the CDC
  *
- * Return: SMCR_CDC_P while there are urgent data, and SMCR_CDC_U, too, when the
- * cursor is one behind the urgent byte.
+ * Return: SMCR_CDC_P until the peer has consumed the urgent byte, and
+ * SMCR_CDC_U, too, when the producer cursor is one behind this byte.
  */
 u8 smcr_urg_tx_flags(const struct smcr_urg_tx *urg, u64 prod)
 {
@@ -83,8 +83,8 @@ u8 smcr_urg_tx_flags(const struct smcr_urg_tx *urg, u64 prod)
  * @prod: producer position of the CDC
  * @cons: the peer's consumer position
  *
- * If a byte becomes urgent after it was consumed, it is acknowledged already:
- * the peer will send no further update.
+ * If the peer has consumed a byte before this byte becomes urgent, the byte
+ * counts as acknowledged: the peer will send no further update for it.
  */
 void smcr_urg_tx_sent(struct smcr_urg_tx *urg, u64 prod, u64 cons)
 {
@@ -98,7 +98,7 @@ void smcr_urg_tx_sent(struct smcr_urg_tx *urg, u64 prod, u64 cons)
 	}
 }
 
-/* U: the byte before the producer position is urgent */
+/* Process U: the byte before the producer position is urgent */
 static int urg_rx_present(struct smcr_urg_rx *urg, u64 prod, u64 ackable)
 {
 	bool pending = urg->state == SMCR_URG_PENDING;
@@ -123,12 +123,12 @@ static int urg_rx_present(struct smcr_urg_rx *urg, u64 prod, u64 ackable)
  * @prod: producer position of the CDC, which has been checked
  * @ackable: consumer position for the next CDC, see urgent.h
  *
- * P or U that are repeated with the same producer position are no new event
- * (CDC-42, reading I-24): a mark never moves back, and a flag that is set again
- * after it was cleared is not signalled twice. As on TCP a new urgent byte
- * replaces the one before, read or not.
+ * A P or U that is repeated with the same producer position is no new event
+ * (CDC-42, reading I-24). So a mark never moves back, and the application is
+ * not notified again if the peer clears the flag and sets it once more. As on
+ * TCP a new urgent byte replaces the one before, read or not.
  *
- * Return: SMCR_URG_EV_*, or -EPROTO if the urgent byte was never written.
+ * Return: SMCR_URG_EV_*, or -EPROTO for U before the first byte of data.
  */
 int smcr_urg_rx_flags(struct smcr_urg_rx *urg, u8 pflags, u64 prod, u64 ackable)
 {
@@ -155,9 +155,10 @@ int smcr_urg_rx_flags(struct smcr_urg_rx *urg, u8 pflags, u64 prod, u64 ackable)
  * @ackable: as in smcr_urg_rx_flags()
  * @inlined: SO_OOBINLINE
  *
- * A reader at the mark will skip the byte, which @urg stores. So the byte is
- * announced as consumed already (CDC-37): the peer writes nothing behind it
- * until then, and the application may be waiting, at the mark, for just that.
+ * A reader at the mark will skip the urgent byte, of which @urg has a copy. So
+ * the byte is announced as consumed while the reader is still at the mark
+ * (CDC-37). Before this update the peer writes nothing behind the byte, while
+ * the application may be waiting, at the mark, for data behind it.
  *
  * Return: true if @ackable has to move on by one.
  */
@@ -179,8 +180,8 @@ bool smcr_urg_rx_settle(struct smcr_urg_rx *urg, u64 cons, u64 ackable,
  * @announced: consumer position in the last CDC
  * @ackable: consumer position of the next CDC
  *
- * The peer writes nothing behind an urgent byte before it has this update
- * (CDC-37), even if its later CDCs have neither P nor U.
+ * The peer writes nothing behind an urgent byte before it has received this
+ * update (CDC-37), even if its later CDCs have neither P nor U.
  */
 bool smcr_urg_rx_owed(const struct smcr_urg_rx *urg, u64 announced, u64 ackable)
 {
@@ -193,8 +194,8 @@ bool smcr_urg_rx_owed(const struct smcr_urg_rx *urg, u64 announced, u64 ackable)
  * @pos: position of the reader, or the one that MSG_PEEK has reached
  * @ackable: as in smcr_urg_rx_flags()
  *
- * Return: bytes before the mark; 0 at the mark, or at a byte that is to be
- * skipped; U64_MAX if there is no mark.
+ * Return: bytes before the mark; 0 at the mark, or at an urgent byte that the
+ * reader skips; U64_MAX if no mark is ahead.
  */
 u64 smcr_urg_rx_run(const struct smcr_urg_rx *urg, u64 pos, u64 ackable)
 {
@@ -212,8 +213,7 @@ u64 smcr_urg_rx_run(const struct smcr_urg_rx *urg, u64 pos, u64 ackable)
  * @ackable: as in smcr_urg_rx_flags()
  * @inlined: SO_OOBINLINE
  *
- * Counts as tcp_poll() does: the urgent byte is left out only if it comes
- * first.
+ * As in tcp_poll(), the urgent byte is left out only if it is the next byte.
  *
  * Return: number of bytes.
  */
@@ -234,7 +234,7 @@ u64 smcr_urg_rx_ahead(const struct smcr_urg_rx *urg, u64 prod, u64 ackable,
  */
 bool smcr_urg_rx_at_mark(const struct smcr_urg_rx *urg, u64 ackable)
 {
-	/* earlier urgent bytes, which the reader will skip, do not count */
+	/* bytes between the reader and @ackable are urgent, and will be skipped */
 	return smcr_urg_rx_marked(urg) &&
 	       (urg->mark == ackable || urg->mark + 1 == ackable);
 }

@@ -3,14 +3,14 @@
  * Urgent data, RFC 7609 4.7.5, 4.7.6.
  *
  * The last byte of an urgent send is the urgent byte. The sender sets P as long
- * as the byte is not written yet, and U when it has been written; it writes
- * nothing behind the byte until the peer's consumer cursor has passed it. The
- * receiver stops before the byte, as on TCP: the position of the byte is the
- * mark. All positions count bytes since the start of the stream.
+ * as the byte is not written, and P and U when it is written. Then it writes
+ * nothing behind the byte until the peer's consumer cursor has passed the byte.
+ * As on TCP, a read stops before the byte, whose position is the mark. All
+ * positions count bytes since the start of the stream.
  *
- * A receiver has two positions: cons, that of its reader, and the ackable
- * position, which the next CDC announces as consumer cursor. Between the
- * two are only urgent bytes that the reader has not passed yet but will skip.
+ * A receiver has two positions. cons is the position of its reader. The next
+ * CDC announces the ackable position as consumer cursor. Between the two there
+ * are only urgent bytes that the reader has not passed yet, and will skip.
  */
 #ifndef _SMCR_CORE_URGENT_H
 #define _SMCR_CORE_URGENT_H
@@ -21,14 +21,14 @@
 /* Sender; all zero at the start */
 struct smcr_urg_tx {
 	u64 end;		/* one behind the newest urgent byte not announced by U, 0 none */
-	u64 announced;		/* one behind the byte announced and not consumed, 0 none */
+	u64 announced;		/* one behind the byte announced by U and not consumed, 0 none */
 	bool p_sent;		/* P was sent for @end */
 };
 
 enum smcr_urg_state {
 	SMCR_URG_NONE,
-	SMCR_URG_PENDING,	/* P without U: the byte is still to come */
-	SMCR_URG_PRESENT,	/* it has arrived; the reader is at the mark or before it */
+	SMCR_URG_PENDING,	/* P without U: the urgent byte has not arrived */
+	SMCR_URG_PRESENT,	/* the byte has arrived; the reader is at the mark or before it */
 	SMCR_URG_READ,		/* as PRESENT, but received out of band */
 };
 
@@ -64,8 +64,8 @@ u64 smcr_urg_rx_ahead(const struct smcr_urg_rx *urg, u64 prod, u64 ackable,
 bool smcr_urg_rx_at_mark(const struct smcr_urg_rx *urg, u64 ackable);
 
 /*
- * Unread data were dropped. An urgent byte among them that was not received out
- * of band counts as pending, as on TCP.
+ * Update after unread data were dropped. If the urgent byte among them was not
+ * received out of band, it counts as pending, as on TCP.
  */
 static inline void smcr_urg_rx_lost(struct smcr_urg_rx *urg)
 {

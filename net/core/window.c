@@ -7,15 +7,16 @@
  * smcr_tx_plan() - plan the next RDMA writes of a connection
  * @ring: geometry of the peer's element
  * @prod: position of the next byte to write into that element
- * @cons_abs: absolute position that the peer has consumed (as it last announced)
+ * @cons_abs: absolute position up to which the peer has consumed, as announced
  * @unsent: bytes in the local send buffer that were not written yet
  * @max: upper bound of one plan (send queue, SGEs)
  * @out: the plan; len 0 when nothing can be sent
  *
- * Never plans more than the window, which is the capacity less what the peer
- * has not consumed (CDC-16), and nothing if the window is smaller than each of
- * @unsent, SMCR_TX_SWS_MIN and an eighth of the ring. @out->blocked is true
- * exactly when the window, not @max, stops data from being sent.
+ * The window is the capacity less what the peer has not consumed. A plan is
+ * never larger than the window (CDC-16). It is empty if the window is smaller
+ * than each of @unsent, SMCR_TX_SWS_MIN and an eighth of the ring.
+ * @out->blocked is true exactly when the window, not @max, stops data from
+ * being sent.
  */
 void smcr_tx_plan(const struct smcr_ring *ring, const struct smcr_pos *prod,
 		  u64 cons_abs, u64 unsent, u32 max, struct smcr_tx_plan *out)
@@ -29,8 +30,8 @@ void smcr_tx_plan(const struct smcr_ring *ring, const struct smcr_pos *prod,
 	/* used > cap is impossible: smcr_pos_apply() refuses such cursors */
 	space = used < cap ? cap - (u32)used : 0;
 	/*
-	 * Data held back here do not wait for ever: out->blocked is set, and B
-	 * makes the peer announce all that it consumes (CDC-26).
+	 * Data held back here do not wait for ever: out->blocked is set, so B
+	 * is sent, and the peer announces everything that it consumes (CDC-26).
 	 */
 	silly = unsent > space && space < min(cap / 8, SMCR_TX_SWS_MIN);
 	n = silly ? 0 : min(space, max);
@@ -57,14 +58,14 @@ void smcr_tx_plan(const struct smcr_ring *ring, const struct smcr_pos *prod,
  * smcr_rx_update_due() - must a CDC be sent just for the consumer cursor?
  * @win: state of the receiving side
  *
- * The gain is what was consumed since the last announcement. A CDC is due if
- * the window that the sender sees is below half of the buffer, and the gain is
- * at least a tenth of the buffer (CDC-24). While the writer is blocked
- * (CDC-26), or if it has asked (CDC-27, CDC-37), one is due with any gain, but
- * without a gain none is.
+ * The gain is what was consumed since the last announcement. Without a gain no
+ * CDC is due. A CDC is due if the window that the peer sees is below half of
+ * the buffer, and the gain is at least a tenth of the buffer (CDC-24). Any gain
+ * is enough while the peer is blocked (CDC-26), or if it has asked for an
+ * update (CDC-27, CDC-37).
  *
- * To be called each time that something was consumed, and when a CDC arrives
- * that has B or asks: a gain that was too small before may be enough then.
+ * To be called each time that something was consumed, and when a CDC with B or
+ * R arrives: a gain that was too small before this CDC may then be enough.
  *
  * Return: true if it must.
  */

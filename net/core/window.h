@@ -10,10 +10,10 @@
 #include "proto.h"
 
 /*
- * Silly-window avoidance: a closed window that opens by less than this and by
- * less than an eighth of the ring is not used until it is larger. Otherwise a
- * slow reader and a fast writer exchange small segments, each of which costs a
- * message and a completion.
+ * Silly-window avoidance: data that do not fit in the window wait until it has
+ * at least this size, or an eighth of the ring if that is less. Otherwise a
+ * slow reader and a fast writer would exchange small segments, each of which
+ * costs a message and a completion.
  */
 #define SMCR_TX_SWS_MIN	8192U
 
@@ -27,7 +27,7 @@ struct smcr_tx_plan {
 	u32 len;		/* sum of the segments */
 	u8 n_seg;		/* 0..2; 2 when the ring wraps (CDC-17) */
 	struct smcr_tx_seg seg[2];
-	bool blocked;		/* B: window is filled and data remain */
+	bool blocked;		/* B: the window has no room for the rest */
 };
 
 void smcr_tx_plan(const struct smcr_ring *ring, const struct smcr_pos *prod,
@@ -40,7 +40,7 @@ struct smcr_rx_window {
 	u64 cons_abs;		/* consumed by the application */
 	u64 announced_abs;	/* consumer position in the last CDC sent */
 	bool peer_blocked;	/* B in the peer's last CDC */
-	bool peer_asks;		/* R in that CDC, or smcr_urg_rx_owed() */
+	bool peer_asks;		/* R in the peer's last CDC, or smcr_urg_rx_owed() */
 };
 
 bool smcr_rx_update_due(const struct smcr_rx_window *win);

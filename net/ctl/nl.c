@@ -23,8 +23,9 @@ struct smcr_net *smcr_nl_net(const struct netlink_callback *cb)
 /**
  * smcr_nl_filter() - read the request of a dump
  * @cb: dump
- * @allowed: mask of BIT(SMCR_A_*) that the operation understands
- * @attrs: set to the attributes of the request; NULL: the request has none
+ * @allowed: attributes that the operation supports, mask of BIT(SMCR_A_*)
+ * @attrs: set to the attributes of the request; an entry is NULL if the request
+ *	does not have that attribute
  *
  * Return: 0; -EINVAL, with a message in @cb->extack, for an attribute that is
  * not in @allowed; or the errno of genlmsg_parse().
@@ -60,13 +61,13 @@ void smcr_nl_look(struct smcr_net *sn, struct netlink_callback *cb)
 {
 	u32 seq = READ_ONCE(sn->socks.gen) + READ_ONCE(sn->lgrs.gen);
 
-	cb->seq = seq ?: 1;	/* 0: no check */
+	cb->seq = seq ?: 1;	/* 0 would disable the check */
 }
 
 /**
  * smcr_nl_lgr_wanted() - does a group satisfy the filter's lgr-id and dev-name?
  * @attrs: from smcr_nl_filter()
- * @lgr: group; NULL satisfies a filter that has neither
+ * @lgr: group; NULL (no group) satisfies only a filter that has neither
  */
 bool smcr_nl_lgr_wanted(struct nlattr **attrs, struct smcr_lgr *lgr)
 {
@@ -134,7 +135,8 @@ int smcr_nl_close(struct smcr_nl_msg *msg, int err)
  * @skb: buffer with the messages so far
  * @err: 0 or a negative errno; -EMSGSIZE is no error if @skb has a message
  *
- * Return: length of @skb, which asks for another call, or @err.
+ * Return: for such an -EMSGSIZE the length of @skb, so that the callback is
+ * called again with another buffer; else @err.
  */
 int smcr_nl_result(const struct sk_buff *skb, int err)
 {
@@ -152,10 +154,10 @@ static const struct {
 	{ SMCR_A_KNOBS_MAX_MEM, offsetof(struct smcr_knobs, max_mem) },
 };
 
-/* nl_put_knobs() itself puts the other two attributes */
+/* two attributes are not in the table: nl_put_knobs() puts them itself */
 static_assert(ARRAY_SIZE(smcr_nl_knobs) + 2 == SMCR_A_KNOBS_MAX);
 
-/* Bytes of excluded_ports that are reported; a longer list ends with "..." */
+/* Maximum length of excluded_ports as reported; a longer list ends with "..." */
 #define SMCR_NL_PORTS	512
 
 static int nl_put_ports(struct sk_buff *skb, const unsigned long *ports)
@@ -202,7 +204,7 @@ static int nl_put_kib(struct sk_buff *skb, int attr, int kib)
 	return nla_put_u64_64bit(skb, attr, (u64)kib << 10, SMCR_A_SYS_PAD);
 }
 
-/* The sum of all namespaces is reported in the initial one only */
+/* The sum of all namespaces is reported in the initial namespace only */
 static int nl_put_mem(struct sk_buff *skb, struct smcr_net *sn)
 {
 	if (nla_put_u64_64bit(skb, SMCR_A_SYS_MEM, smcr_buf_mem(sn),

@@ -36,10 +36,10 @@ void smcr_nl_exit(void);
  *	dumped
  * @sub: position within the object that follows @after; 0: its beginning
  *
- * Every object that exists during the whole dump is dumped once; only a device
- * can be left out, if another one is removed meanwhile and the indices shift.
- * NLM_F_DUMP_INTR is set if other sockets or link groups were added or removed
- * meanwhile: see smcr_nl_look().
+ * Every object that exists during the whole dump is dumped once. The exception
+ * is a device: if another device is removed during the dump, the indices shift,
+ * and one device can be left out. If sockets or link groups are added or removed
+ * during a dump of such objects, NLM_F_DUMP_INTR is set: see smcr_nl_look().
  */
 struct smcr_nl_pos {
 	bool begun;

@@ -27,14 +27,14 @@ static_assert((int)SMCR_NL_SHUTDOWN_SEND == SEND_SHUTDOWN);
 /* Number of sockets on which a dump has references at a time */
 #define SMCR_NL_BATCH	32
 
-/* References on a socket and its inner socket; ssk NULL: it is being freed */
+/* References on a socket and its inner socket; ssk NULL: socket is being freed */
 struct smcr_nl_sock {
 	u64 id;
 	struct smcr_sock *ssk;
 	struct sock *tcp;
 };
 
-/* Fill @s. The caller's sk_lock keeps @ssk and its inner socket. */
+/* Fill @s. @ssk and its inner socket exist as long as sk_lock is held: it is listed. */
 static void nl_hold_sock(struct smcr_nl_sock *s, struct smcr_sock *ssk)
 {
 	*s = (struct smcr_nl_sock){ .id = ssk->net_node.id };
@@ -51,9 +51,9 @@ static int nl_put_u64(struct sk_buff *skb, int attr, u64 value)
 }
 
 /*
- * Addresses of the TCP connection, read without its lock, as every diag
- * interface does. inet_sport, unlike inet_num, stays set after the port was
- * released.
+ * Addresses of the TCP connection. They are read without the socket lock, as in
+ * every diag interface of the kernel. inet_sport is used because, unlike
+ * inet_num, it stays set after the port was released.
  */
 static int nl_put_addrs(struct sk_buff *skb, const struct sock *tcp)
 {
@@ -211,9 +211,9 @@ static int nl_put_flow(struct sk_buff *skb, const struct smcr_conn *conn)
 }
 
 /*
- * Group, link and elements of a connection; conn->lgr and conn->link are
- * cleared under conn->lock. Tokens are for administrators only, as a forged CDC
- * needs nothing else.
+ * Group, link and elements of a connection. The caller holds conn->lock, under
+ * which conn->lgr and conn->link are cleared. Alert tokens are for
+ * administrators only, as a token is all that is needed to forge a CDC.
  */
 static int nl_put_place(struct sk_buff *skb, const struct smcr_conn *conn,
 			bool admin)
@@ -247,7 +247,7 @@ static int nl_put_conn(struct sk_buff *skb, const struct smcr_conn *conn,
 {
 	lockdep_assert_held(&conn->lock);
 
-	/* the close machine starts at activation and keeps its last state */
+	/* no state before activation; after the end, the last state is kept */
 	if (conn->active &&
 	    (nla_put_u32(skb, SMCR_A_CONN_STATE, conn->fsm.st) ||
 	     nl_put_u64(skb, SMCR_A_CONN_RX_BYTES, conn->rx.bytes) ||
@@ -325,7 +325,7 @@ static int nl_dump_sock(struct sk_buff *skb, struct netlink_callback *cb,
 		return rc;
 	rc = nl_put_sock(skb, cb, s, mode);
 
-	/* nothing allocates under the lock: the skb has its memory already */
+	/* nothing is allocated under the lock: the skb has its memory already */
 	spin_lock_bh(&conn->lock);
 	if (!nl_conn_wanted(attrs, conn))
 		rc = -ENOENT;
@@ -337,7 +337,7 @@ static int nl_dump_sock(struct sk_buff *skb, struct netlink_callback *cb,
 	return rc == -ENOENT ? 0 : rc;
 }
 
-/* Get references on the next sockets, at most a batch. Return: their number */
+/* Get references on the next sockets, SMCR_NL_BATCH at most. Return: how many */
 static unsigned int nl_hold_socks(struct netlink_callback *cb,
 				  struct smcr_nl_sock *batch)
 {

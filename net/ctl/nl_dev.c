@@ -12,7 +12,7 @@
 static_assert((int)SMCR_NL_PORT_DOWN == (int)IB_PORT_DOWN);
 static_assert((int)SMCR_NL_PORT_ACTIVE_DEFER == (int)IB_PORT_ACTIVE_DEFER);
 
-/* Number of groups after which a count drops sn->lgr_lock for a moment */
+/* nl_count_lgrs() drops sn->lgr_lock for a moment after this many groups */
 #define SMCR_NL_LGRS	256
 
 /* Argument of nl_show_dev() */
@@ -23,7 +23,7 @@ struct smcr_nl_dev_dump {
 	unsigned int n;			/* number of the current device */
 };
 
-/* Number of groups of @sn with a link on @dev; on its port @port, unless 0 */
+/* Number of groups of @sn with a link on @port of @dev; @port 0: on any port */
 static u32 nl_count_lgrs(struct smcr_net *sn, const struct smcr_dev *dev,
 			 u32 port)
 {
@@ -49,7 +49,10 @@ static u32 nl_count_lgrs(struct smcr_net *sn, const struct smcr_dev *dev,
 	return n;
 }
 
-/* Number of GIDs of a port. @ifindex, @name: first netdev that a GID is on */
+/*
+ * Number of GIDs of a port. *@ifindex and @name are set to the netdev of the
+ * first GID that has one; without any, *@ifindex is 0.
+ */
 static u32 nl_scan_gids(struct ib_device *ibdev, u32 port, int len,
 			int *ifindex, char name[IFNAMSIZ])
 {

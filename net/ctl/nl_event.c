@@ -14,7 +14,7 @@
 static_assert(SMCR_LGR_CHANGES(X) true);
 #undef X
 
-/* True if events may be sent, as the family is registered; readers use RCU */
+/* The family is registered, so events may be sent; readers use RCU */
 static bool smcr_nl_events_on;
 
 /* Bytes for an event, which takes less than 400 unless names are long */
@@ -118,8 +118,9 @@ static int nl_event_send(const struct smcr_lgr *lgr,
  * @what: event
  * @why: reason or SMCR_R_NONE
  *
- * If there is no memory for the message, every listener gets ENOBUFS, as does a
- * listener whose socket has no room. Without listeners the cost is a test.
+ * A listener whose socket has no room gets ENOBUFS. If there is no memory for
+ * the message, every listener gets ENOBUFS. Without listeners no message is
+ * built.
  *
  * Context: any up to softirq. Called as @event of struct smcr_lgr_ops.
  */

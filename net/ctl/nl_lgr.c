@@ -71,9 +71,9 @@ static struct smcr_lgr *nl_lgr_by_id(struct smcr_net *sn, u32 id)
 }
 
 /*
- * Dumps a group, or the objects in it. If these take several messages, it sets
- * pos->sub after each one, in order to go on there in the next call. Return: 0,
- * or -errno, of which -EMSGSIZE means that another buffer is needed.
+ * Function that dumps a group, or the objects in it. If the objects take several
+ * messages, the function sets pos->sub after each message, so that the next call
+ * continues there. Return: 0 or -errno; -EMSGSIZE: another buffer is needed.
  */
 typedef int (*smcr_nl_lgr_fn)(struct sk_buff *skb, struct netlink_callback *cb,
 			      struct smcr_lgr *lgr);
@@ -248,7 +248,7 @@ int smcr_nl_put_link_id(struct sk_buff *skb, const struct smcr_lgr *lgr,
 	return 0;
 }
 
-/* The peer's end of the link, as the peer has announced it; 0: not known */
+/* The peer's end of the link, as the peer has announced it; zeros: not known */
 static int nl_put_link_peer(struct sk_buff *skb,
 			    const struct smcr_link *link, bool admin)
 {
@@ -358,7 +358,7 @@ static int nl_show_link(struct sk_buff *skb, struct netlink_callback *cb,
 	int rc;
 
 	/*
-	 * A stopped link has no QP. The mutex is taken killable, as
+	 * A stopped link has no QP. The wait for the mutex is killable, as
 	 * smcr_link_stop() may hold it for seconds, until the device has
 	 * flushed all work requests.
 	 */
@@ -423,7 +423,7 @@ static int nl_put_rmb(struct sk_buff *skb, const struct smcr_rmb *rmb,
 		      bool admin)
 {
 	u64 idle = jiffies_to_msecs(jiffies - rmb->idle_since);
-	/* first device with an MR; MRs are freed only under rmbs.mutex */
+	/* a device with a registered MR; MRs are freed only under rmbs.mutex */
 	unsigned int d = find_first_bit(&rmb->registered, SMCR_DEVS_MAX);
 	bool registered = d < SMCR_DEVS_MAX;
 
@@ -463,7 +463,7 @@ static int nl_show_rmb(struct sk_buff *skb, struct netlink_callback *cb,
 	return smcr_nl_close(&msg, nl_put_rmb(skb, rmb, admin));
 }
 
-/* Position of an RMB in a dump: unlike rmb->id, it grows along rmbs.list[] */
+/* Position of an RMB in a dump. Unlike rmb->id, it grows along rmbs.list[] */
 static u64 nl_rmb_place(const struct smcr_rmb *rmb)
 {
 	return (u64)(rmb->bsize + 1) << 32 | rmb->id;

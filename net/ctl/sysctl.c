@@ -13,7 +13,7 @@ struct smcr_knob {
 	size_t off;
 	int min;
 	int max;
-	int max_ns;		/* @max outside of init_net; 0: the same */
+	int max_ns;		/* @max outside of init_net; 0: same as @max */
 };
 
 static const struct smcr_knob smcr_knobs[] = {
@@ -23,7 +23,7 @@ static const struct smcr_knob smcr_knobs[] = {
 #undef X
 };
 
-/* Add max_mem and max_mem_host. Return: the next free index */
+/* Add max_mem and, in init_net, max_mem_host. Return: the next free index */
 static size_t smcr_sysctl_mem(struct smcr_net *sn, struct ctl_table *table,
 			      size_t i)
 {
@@ -47,7 +47,7 @@ static size_t smcr_sysctl_mem(struct smcr_net *sn, struct ctl_table *table,
 
 /**
  * smcr_sysctl_register() - create the knobs of a namespace
- * @sn: namespace, with defaults in place
+ * @sn: namespace; its knobs have their defaults
  *
  * Context: process, may sleep.
  * Return: 0 or -ENOMEM.
@@ -57,7 +57,7 @@ int smcr_sysctl_register(struct smcr_net *sn)
 	struct ctl_table *table;
 	size_t i;
 
-	/* three are added below; older kernels need an empty one at the end */
+	/* three are added below; older kernels need an empty entry at the end */
 	table = kcalloc(ARRAY_SIZE(smcr_knobs) + 4, sizeof(*table), GFP_KERNEL);
 	if (!table)
 		return -ENOMEM;

@@ -10,7 +10,7 @@
  * smcr_fallback_count() - count and trace that a connection runs over TCP
  * @ssk: socket with its reason recorded
  *
- * Does so once for each connection. Context: any up to softirq.
+ * Each connection is counted once. Context: any up to softirq.
  */
 void smcr_fallback_count(struct smcr_sock *ssk)
 {
@@ -30,7 +30,7 @@ void smcr_fallback_count(struct smcr_sock *ssk)
  * @ssk: client socket, socket lock held
  * @why: reason
  *
- * The connection is counted when TCP is established: an attempt that fails is
+ * The fallback is counted when TCP is established, as a connect() that fails is
  * no fallback.
  */
 void smcr_fallback_early(struct smcr_sock *ssk, enum smcr_reason why)
@@ -50,7 +50,7 @@ void smcr_fallback_early(struct smcr_sock *ssk, enum smcr_reason why)
  * @why: reason, recorded, counted and traced
  *
  * The change of mode wakes the waiters, which then find data that TCP has
- * received already. A listener's child goes to accept().
+ * received already. A listener's child is queued for accept().
  *
  * Context: process.
  */

@@ -71,8 +71,9 @@ void smcr_hs_fill_accept(struct smcr_hs *hs, u8 type,
 	m->mtu = link->pid.mtu;
 	m->va = smcr_rmb_va(conn->own.elem.rmb, link);
 	/*
-	 * on reuse the peer has the PSN already, so it is not sent: with it, a
-	 * host that reads the TCP connection could forge packets
+	 * On reuse the peer has the PSN already, so the PSN is not sent: it
+	 * would allow a host that reads the TCP connection to forge RDMA
+	 * packets.
 	 */
 	m->psn = hs->first ? link->psn : 0;
 }
@@ -83,9 +84,9 @@ void smcr_hs_fill_accept(struct smcr_hs *hs, u8 type,
  * @m: Accept or Confirm, checked
  * @on: link that @m names; NULL: the link of the connection
  *
- * The element may be that of a connection that has ended at the peer, which sends C or A
- * over RDMA, while CLC comes over TCP and may be faster. Then the step waits for that
- * message, at most SMCR_HS_CLAIM_MS from smcr_hs_goto() on.
+ * The peer may give this connection the element of another one, which has ended at the
+ * peer. The peer reports this end by C or A over RDMA. CLC comes over TCP, and may arrive
+ * first. Then the step waits for C or A, at most SMCR_HS_CLAIM_MS after smcr_hs_goto().
  *
  * Context: process.
  * Return: SMCR_HS_NEXT; SMCR_HS_WAIT, the step has to call this function again;
@@ -104,7 +105,7 @@ enum smcr_hs_res smcr_hs_set_peer(struct smcr_hs *hs,
 			break;
 		if (hs->claims && hs->watched == hs->lgr)
 			return SMCR_HS_WAIT;
-		/* the message may have come before the watch: try again */
+		/* C or A may have come before the watch began: try again */
 		WRITE_ONCE(hs->claims, true);
 		smcr_hs_watch(hs, hs->lgr);
 	}
@@ -127,7 +128,7 @@ enum smcr_hs_res smcr_hs_set_peer(struct smcr_hs *hs,
  * smcr_hs_check_enums() - reserved MTU or Bsize in the peer's message? (CLC-10)
  * @hs: handshake
  * @m: Accept or Confirm
- * @check_mtu: first contact, in which the MTU is checked, too
+ * @check_mtu: true in first contact: check the MTU, too
  *
  * Return: SMCR_HS_NEXT, or SMCR_HS_DECLINE with @hs->why set.
  */
@@ -157,7 +158,7 @@ static enum smcr_hs_res hs_clc_error(struct smcr_hs *hs, int rc)
 enum smcr_hs_res smcr_hs_aborted(struct smcr_hs *hs)
 {
 	hs->why = SMCR_R_NEG_ABORTED;
-	/* while a client's TCP is in SYN_SENT, tcp_disconnect() sets ECONNRESET, too */
+	/* a client whose TCP is in SYN_SENT gets ECONNRESET, as from tcp_disconnect() */
 	hs->err = hs->fresh && hs->ssk->is_client ? ECONNRESET : ECONNABORTED;
 	return SMCR_HS_FAILED;
 }
@@ -180,8 +181,9 @@ enum smcr_hs_res smcr_hs_clc(struct smcr_hs *hs, u8 want,
 	int rc;
 
 	/*
-	 * under TCP's lock: a message that has come is found here, and for one
-	 * that comes later TCP's callback finds hs_want set
+	 * TCP's lock is held from the setting of hs_want to the check. So a
+	 * message that has arrived is found by the check. If it arrives later,
+	 * TCP's callback finds hs_want set.
 	 */
 	lock_sock(tsk);
 	WRITE_ONCE(ssk->hs_want, want);
@@ -220,7 +222,7 @@ static enum smcr_hs_res hs_lgr_died(struct smcr_hs *hs)
 	return SMCR_HS_FAILED;
 }
 
-/* Step: while LLC was due, a Decline or the end of TCP has arrived */
+/* Step: receive the Decline or the end of TCP that came instead of LLC */
 static enum smcr_hs_res hs_tcp_instead(struct smcr_hs *hs)
 {
 	enum smcr_hs_res res;
@@ -229,7 +231,7 @@ static enum smcr_hs_res hs_tcp_instead(struct smcr_hs *hs)
 	res = smcr_hs_clc(hs, SMCR_CLC_DECLINE, &clc);
 	if (res == SMCR_HS_NEXT)
 		return smcr_hs_declined(hs, &clc.decline);
-	/* an incomplete message must not keep a dead group and its device */
+	/* the wait for the rest of a message must not keep a dead group and its device */
 	if (res == SMCR_HS_WAIT && hs->lgr &&
 	    smcr_lgr_state(hs->lgr) == SMCR_LGR_ST_DEAD)
 		return hs_lgr_died(hs);
@@ -250,8 +252,10 @@ bool smcr_hs_tcp_news(struct smcr_hs *hs)
 {
 	WRITE_ONCE(hs->ssk->hs_want, SMCR_HS_WANT_NEWS);
 	/*
-	 * hs_want is written, then the queue is read. Pairs with TCP, which
-	 * queues and then calls back: without the barrier a kick could be lost
+	 * hs_want is written before the receive queue is read. Pairs with TCP,
+	 * which queues data before its callback reads hs_want. Without the
+	 * barrier this function may miss the data although the callback has
+	 * missed hs_want: no kick would follow.
 	 */
 	smp_mb();
 	return smcr_tcp_has_news(hs->ssk->tcp->sk);
@@ -275,7 +279,7 @@ void smcr_hs_first(struct smcr_hs *hs)
  * @hs: handshake after smcr_hs_first()
  *
  * The timers of the group's state machine limit the wait. A Decline on TCP, or
- * the end of TCP, ends it (CLC-59).
+ * the end of TCP, ends the wait (CLC-59).
  *
  * Return: what comes next.
  */
@@ -317,12 +321,12 @@ void smcr_hs_leave_device(struct smcr_hs *hs)
 /**
  * smcr_hs_link_failed() - the link of a first contact cannot be used
  * @hs: handshake
- * @why: what failed; DEVICE_GONE replaces it if the device was removed
+ * @why: what failed; replaced by DEVICE_GONE if the device was removed
  *
- * The result is a Decline (CLC-57, CLC-63) if the group still exists, and also if
- * an error of its link, the loss of its device, or a shutdown here has ended it.
- * If anything else has ended it, such as a message of the peer, TCP is reset
- * (SEC-10).
+ * A Decline is sent (CLC-57, CLC-63) if the group has not ended, or if it was
+ * ended by an error of its link, by the loss of its device, or by a shutdown
+ * here. If the group was ended by anything else, such as a message of the peer,
+ * TCP is reset (SEC-10).
  *
  * Return: SMCR_HS_DECLINE or SMCR_HS_FAILED, with @hs->why set.
  */
@@ -345,9 +349,11 @@ enum smcr_hs_res smcr_hs_link_failed(struct smcr_hs *hs, enum smcr_reason why)
 
 /**
  * smcr_hs_wire_why() - reason of a Decline after a group has ended
- * @lost: why the group ended; some reasons have no code on the wire (CLC-54)
+ * @lost: why the group ended
  *
- * Return: a reason that has one.
+ * Some reasons have no code on the wire (CLC-54), which a Decline needs.
+ *
+ * Return: @lost if it has such a code, else a reason that has one.
  */
 enum smcr_reason smcr_hs_wire_why(enum smcr_reason lost)
 {
@@ -361,8 +367,9 @@ enum smcr_reason smcr_hs_wire_why(enum smcr_reason lost)
  * smcr_hs_open_failed() - how a handshake ends when smcr_conn_open() has failed
  * @hs: handshake, with @hs->why set
  *
- * Return: SMCR_HS_DECLINE; if it has failed because the group of a first contact
- * has ended, the result of smcr_hs_link_failed(), which sets @hs->why.
+ * Return: if smcr_conn_open() failed because the group of a first contact has
+ * ended, the result of smcr_hs_link_failed(), which sets @hs->why; in all other
+ * cases SMCR_HS_DECLINE.
  */
 enum smcr_hs_res smcr_hs_open_failed(struct smcr_hs *hs)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The handshake of a socket: CLC over TCP and, in first contact, LLC over the
- * new link (RFC 7609 3.5). It consists of steps, and none of them sleeps until
- * the peer answers: a step that cannot go on returns SMCR_HS_WAIT. The step is
- * called again after an event, or when its wait has expired; meanwhile no
+ * new link (RFC 7609 3.5). A handshake consists of steps. No step sleeps until
+ * the peer answers: a step that cannot go on returns SMCR_HS_WAIT. It is called
+ * again after an event, or when its wait has expired. While a step waits, no
  * thread runs the handshake.
  *
  * Code that reports such an event kicks the handshake (smcr_hs_kick()), and a
- * worker runs the step. The thread that runs or ends a handshake owns it: that
- * thread has the turn (core/hs_turn.h). T_CLC and T_LLC are the times
- * net.smcr.t_clc and net.smcr.t_llc.
+ * worker runs the step. The thread that runs or ends a handshake has the turn,
+ * which means that it owns the handshake (core/hs_turn.h). T_CLC and T_LLC are
+ * the times net.smcr.t_clc and net.smcr.t_llc.
  */
 #ifndef _SMCR_HS_H
 #define _SMCR_HS_H
@@ -20,19 +20,20 @@
 
 /* Result of a step; all but NEXT and WAIT end the handshake */
 enum smcr_hs_res {
-	SMCR_HS_NEXT,		/* go on with hs->step */
-	SMCR_HS_WAIT,		/* same step, after a kick or at hs->until */
+	SMCR_HS_NEXT,		/* call hs->step */
+	SMCR_HS_WAIT,		/* call the same step after a kick or at hs->until */
 	SMCR_HS_DECLINE,	/* send a Decline, go on with TCP */
 	SMCR_HS_DECLINED,	/* the peer has declined, go on with TCP */
 	SMCR_HS_TCP,		/* go on with TCP: CLC was not begun */
-	SMCR_HS_NO_TCP,		/* TCP's own connect() failed */
+	SMCR_HS_NO_TCP,		/* TCP's connect() failed */
 	SMCR_HS_FAILED,		/* connection is lost: reset TCP */
 	SMCR_HS_DONE,
 };
 
 /*
- * Limit of the wait for the end of a connection whose element the peer has given
- * on. Its C or A is under way: unless it is lost, it takes no longer than CLC.
+ * The peer may give a new connection the element of one that has ended there.
+ * This limits the wait for the CDC flag, C or A, that reports this end. The flag
+ * is under way over RDMA: unless it is lost, it takes no longer than CLC.
  */
 #define SMCR_HS_CLAIM_MS	1000
 
@@ -47,25 +48,26 @@ enum smcr_hs_cross {
  * struct smcr_hs - a handshake; the thread that has the turn owns it
  * @ssk: socket
  * @step: function to call next
- * @until: jiffies, end of the wait that @step is in
- * @timed: the wait of @step has an end, @until
- * @fresh: nothing but waits so far: a client's TCP is not established, a server
- *	has received no Proposal
+ * @until: jiffies at which the wait of @step ends, if @timed
+ * @timed: the wait of @step has a time limit
+ * @fresh: no step has done more than wait: a client's TCP is not established, a
+ *	server has received no Proposal
  * @pid: own RDMA port; holds a device reference while pid.dev is set
  * @lgr: link group, a reference
  * @forming: group whose first contact has to end before this handshake goes on,
- *	a reference; smcr_hs_woken() compares it without the turn
+ *	a reference; smcr_hs_woken() reads the pointer without the turn
  * @watched: group whose wait queue has @watch, a reference
- * @watch: wait-queue entry in @watched; smcr_hs_woken() kicks the handshake
- * @claims: the step waits for the end of a connection whose element it claims;
- *	smcr_hs_woken() reads it without the turn
+ * @watch: wait-queue entry in @watched; its function is smcr_hs_woken()
+ * @claims: the step waits for C or A on the connection that had the peer's
+ *	element before (smcr_hs_set_peer()); smcr_hs_woken() reads this flag
+ *	without the turn
  * @peer: server: the peer, from the Proposal
  * @acc: client: the Accept; server: the Confirm
- * @rmb_req: own requests to smcr_rmb_work() for new RMBs of the group so far,
- *	see smcr_rmb_get_elem()
+ * @rmb_req: requests of this handshake to smcr_rmb_work() for new RMBs of the
+ *	group, see smcr_rmb_get_elem()
  * @rmb_wait: server: SMCR_RMB_WAIT was added to @until
  * @first: first contact
- * @first_admitted: server: counted in sn->n_first
+ * @first_admitted: server: this handshake is counted in sn->n_first
  * @cross: whether a Decline of ours can cross the peer's
  * @over: no step follows; hs_finish() is due, which needs the socket lock
  * @res: result of the last step
@@ -99,21 +101,21 @@ struct smcr_hs {
 
 /**
  * struct smcr_hs_ops - calls from the handshake into the socket family
- * @tcp_check: handle the state of @ssk's inner socket as if its callback had
- *	just run. Process context; takes the inner socket's lock
+ * @tcp_check: handle the present state of @ssk's inner socket as its callbacks
+ *	do. Process context; takes the inner socket's lock
  * @tcp_begin: put @ssk into mode TCP after a handshake and copy the state of
  *	its inner socket. Process context; takes the inner socket's lock
- * @to_tcp: @ssk is about to enter mode TCP: its inner socket gets the options
- *	that it lacks. Socket lock held, or not yet published
+ * @to_tcp: copy options to @ssk's inner socket before @ssk enters mode TCP.
+ *	Socket lock held, or @ssk not yet published
  * @child_ready: the handshake of a listener's child has ended in mode SMC or
  *	TCP. Process context
  * @child_failed: the handshake of a listener's child has failed; the caller
  *	holds a reference. Process context
- * @child_defer_end: hs_timer of a socket has expired: queue @child for
- *	accept(), if TCP_DEFER_ACCEPT holds it back. Process context
- * @listener_busy: true if so many children of the listener are in a handshake
- *	that a SYN that offers SMC-R is answered as plain TCP. @own: 1 if TCP
- *	counts the SYN's own request already. Any context up to softirq
+ * @child_defer_end: hs_timer of @child has expired: if TCP_DEFER_ACCEPT delays
+ *	the accept() of @child, end this delay. Process context
+ * @listener_busy: true if too many children of listener @lsk are in a handshake:
+ *	a SYN that offers SMC-R is then answered as plain TCP. @own: 1 if TCP
+ *	counts the request of this SYN already, else 0. Any context up to softirq
  */
 struct smcr_hs_ops {
 	void (*tcp_check)(struct smcr_sock *ssk);

@@ -27,8 +27,9 @@ static enum smcr_hs_res clnt_group(struct smcr_hs *hs);
 static enum smcr_hs_res clnt_join(struct smcr_hs *hs);
 
 /*
- * Take the device of the Proposal again, if the route still leads to it. A device that was
- * removed meanwhile, and is back with another GID, will not do: the server has the old GID.
+ * Take a reference on the device of the Proposal again, if the route still leads to it. If
+ * the device was removed after the Proposal, and has come back with another GID, decline: the
+ * server has the old GID.
  */
 static enum smcr_hs_res clnt_get_back(struct smcr_hs *hs)
 {
@@ -49,7 +50,7 @@ static enum smcr_hs_res clnt_get_back(struct smcr_hs *hs)
 
 /*
  * Make the checks that need no message of the peer, then send the Proposal.
- * Nothing is reserved yet (CLC-17, T-08).
+ * No RDMA resource is reserved yet (CLC-17, T-08).
  */
 static enum smcr_hs_res clnt_propose(struct smcr_hs *hs)
 {
@@ -65,8 +66,8 @@ static enum smcr_hs_res clnt_propose(struct smcr_hs *hs)
 		return SMCR_HS_DECLINE;
 	}
 	/*
-	 * check again: after the check in connect() a BPF program may have
-	 * changed the address (T-15)
+	 * Check this again: since the check in connect() a BPF program may have
+	 * changed the address (T-15).
 	 */
 	if (smcr_route_offlink(tcp) || smcr_route_proposal(tcp, &p)) {
 		hs->why = SMCR_R_SUBNET;
@@ -76,7 +77,7 @@ static enum smcr_hs_res clnt_propose(struct smcr_hs *hs)
 	smcr_local_peer_id(hs->ssk->sn, p.peer_id);
 	memcpy(p.gid, hs->pid.gid.raw, sizeof(p.gid));
 	memcpy(p.mac, hs->pid.mac, sizeof(p.mac));
-	/* the removal of the device must not wait for the server's answer */
+	/* put the device: its removal must not wait for the server's answer */
 	smcr_hs_leave_device(hs);
 	if (smcr_clc_send_proposal(hs->ssk, &p)) {
 		hs->why = SMCR_R_CLC_EOF;
@@ -88,7 +89,7 @@ static enum smcr_hs_res clnt_propose(struct smcr_hs *hs)
 
 /**
  * smcr_clnt_begin() - first step of a connecting socket
- * @hs: handshake of a socket whose TCP connection is established, or is not yet
+ * @hs: handshake of a client; TCP need not be established yet
  *
  * T_CLC begins when TCP is established, not when a worker runs this step.
  *
@@ -155,8 +156,8 @@ static enum smcr_hs_res clnt_goto_join(struct smcr_hs *hs)
 	unsigned int ms = READ_ONCE(hs->ssk->sn->knobs.t_llc);
 
 	/*
-	 * longer than T_LLC: if the CONFIRM RKEY of a new RMB is not answered,
-	 * the link fails after T_LLC, before this wait expires
+	 * This wait is longer than T_LLC. If the CONFIRM RKEY of a new RMB is
+	 * not answered, the link fails after T_LLC, before this wait expires.
 	 */
 	return smcr_hs_goto(hs, clnt_join, ms + ms / 4);
 }
@@ -182,7 +183,7 @@ static enum smcr_hs_res clnt_first(struct smcr_hs *hs)
 
 /*
  * On reuse, wait until first contact of the group that the Accept names has
- * ended; on first contact, do not. False: wait.
+ * ended; on first contact, do not. Return: false if the step has to wait.
  */
 static bool clnt_formed(struct smcr_hs *hs, struct smcr_lgr *lgr)
 {
@@ -222,8 +223,9 @@ static enum smcr_hs_res clnt_group(struct smcr_hs *hs)
 	if (known && (READ_ONCE(known->st) != SMCR_LGR_ST_ACTIVE ||
 		      !clnt_link_up(hs, known))) {
 		/*
-		 * If only the link is lost, and the group has others, decline,
-		 * but not as "out of sync": the server detects the loss itself
+		 * If the named link is lost, but the group has others, decline
+		 * with NO_LINK, not as "out of sync": the server detects the
+		 * loss of the link itself.
 		 */
 		lost = !hs->acc.first_contact && READ_ONCE(known->live);
 		smcr_lgr_put(known);
@@ -247,14 +249,14 @@ static enum smcr_hs_res clnt_group(struct smcr_hs *hs)
 	case SMCR_ACCEPT_FIRST:
 		break;
 	}
-	if (known) {	/* the server may have lost the old link (I-10) */
+	if (known) {	/* probe the old link: the server may have lost it (I-10) */
 		smcr_llc_test_now(known);
 		smcr_lgr_put(known);
 	}
 	return clnt_first(hs);
 }
 
-/* Open a connection in the group. WAIT: a new RMB is being added. */
+/* Open a connection in the group. Return: WAIT while a new RMB is being added. */
 static enum smcr_hs_res clnt_open(struct smcr_hs *hs)
 {
 	int rc;
@@ -269,7 +271,7 @@ static enum smcr_hs_res clnt_open(struct smcr_hs *hs)
 			return smcr_hs_open_failed(hs);
 		if (hs->watched == hs->lgr)
 			return SMCR_HS_WAIT;
-		/* the RMB may have come before the watch: try again */
+		/* the RMB may have come before the watch began: try again */
 		smcr_hs_watch(hs, hs->lgr);
 	}
 }
@@ -290,8 +292,8 @@ static enum smcr_hs_res clnt_confirm(struct smcr_hs *hs)
 	smcr_hs_fill_accept(hs, SMCR_CLC_CONFIRM, &m);
 	if (!hs->first)
 		/*
-		 * may end the connection at once: CDC flags may have come, or
-		 * the group may have ended
+		 * This ends the connection at once if CDC flags of its end
+		 * have come, or if the group has ended.
 		 */
 		smcr_conn_activate(conn);
 	if (smcr_clc_send_accept(hs->ssk, &m)) {

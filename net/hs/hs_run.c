@@ -38,12 +38,12 @@ static void hs_log_decline(const struct smcr_sock *ssk,
 }
 
 /*
- * Step: a first contact fails after the Confirm, when both sides may decline. A
- * peer that has declined takes what comes next for application data. So if its
- * Decline has arrived, we send none; if ours is sent first,
- * smcr_tcp_await_decline() drops the peer's. If CONFIRM LINK or its reply was
- * not delivered, both sides may be about to decline: the client waits for the
- * server's Decline, because the server's timers began first.
+ * Step: a first contact has failed after the Confirm, when both sides may
+ * decline. A peer that has declined takes what it receives next for application
+ * data. So if the peer's Decline has arrived, we send none. If ours is sent
+ * first, smcr_tcp_await_decline() drops the peer's. If CONFIRM LINK or its
+ * reply was not delivered, both sides may be about to decline. Then the client
+ * waits for the server's Decline, because the server's timers began first.
  */
 static enum smcr_hs_res hs_crossed(struct smcr_hs *hs)
 {
@@ -83,9 +83,9 @@ static void hs_leave_groups(struct smcr_hs *hs)
 }
 
 /*
- * End the group of a failed handshake in first contact. If the socket was closed
- * after first contact had succeeded, nothing is known against the group, which
- * others may use: it stays.
+ * End the group of a failed handshake in first contact. If the handshake was
+ * aborted after first contact had succeeded, the group stays: it works, and
+ * other connections may use it.
  */
 static void hs_kill(struct smcr_hs *hs)
 {
@@ -95,8 +95,8 @@ static void hs_kill(struct smcr_hs *hs)
 	if (!hs->lgr || !hs->first)
 		return;
 	/*
-	 * No DELETE LINK is sent as long as a Decline may follow, which announces
-	 * the end itself: see smcr_lgr_announce_end()
+	 * As long as a Decline may follow, which announces the end of the group
+	 * itself, no DELETE LINK is sent: see smcr_lgr_announce_end().
 	 */
 	if (hs->why == SMCR_R_NEG_ABORTED)
 		smcr_lgr_kill_forming(hs->lgr, hs->why, reason);
@@ -107,11 +107,12 @@ static void hs_kill(struct smcr_hs *hs)
 /*
  * The handshake is over, but hs_finish() needs the socket lock, which a
  * thread may hold for ever. So the references that the removal of a device
- * waits for are put here, without that lock. If the handshake has failed, but
- * its connection is active already, the connection ends by itself, and the
- * group goes on. smcr_lgr_first_over() is called after success, too: even then
- * the group may have ended before it was ACTIVE, and a group that ends so early
- * keeps its links until this call.
+ * waits for are put here, without that lock. If the handshake has failed
+ * although its connection is active, the connection stays on its link: an
+ * active connection leaves a lost device by itself, and the group goes on.
+ * smcr_lgr_first_over() is called after success, too. Even then the group may
+ * have ended before it was ACTIVE, and such a group keeps its links until this
+ * call.
  */
 static void hs_leave_links(struct smcr_hs *hs)
 {
@@ -147,7 +148,7 @@ static void hs_done(struct smcr_hs *hs)
 						SMCR_CNT_SRV_REUSE);
 	smcr_sock_set_mode(ssk, SMCR_MODE_SMC);
 	smcr_keepalive_start(ssk);
-	/* TCP's events go to core/close.c from now on; handle earlier ones */
+	/* from now on TCP's events go to core/close.c: pass it those that came before */
 	smcr_hs_owner_ops->tcp_check(ssk);
 	if (!ssk->is_client)
 		smcr_hs_owner_ops->child_ready(ssk);
@@ -162,7 +163,7 @@ static void hs_fail(struct smcr_hs *hs)
 	struct smcr_sock *ssk = hs->ssk;
 	struct sock *sk = &ssk->sk;
 
-	/* aborted before any CLC message: no handshake has failed */
+	/* a handshake that was aborted before any CLC message does not count as failed */
 	if (!hs->fresh || hs->why != SMCR_R_NEG_ABORTED)
 		smcr_count(ssk->sn, SMCR_CNT_HS_FAILED);
 	if (!hs->fresh || !ssk->is_client)
@@ -187,7 +188,7 @@ static void hs_no_tcp(struct smcr_hs *hs)
 	sk_error_report(sk);
 }
 
-/* smcr_hs_stop() was called meanwhile: abort the connection (CONN-38) */
+/* smcr_hs_stop() was called before the end: abort the connection (CONN-38) */
 static void hs_unwanted(struct smcr_sock *ssk)
 {
 	if (READ_ONCE(ssk->mode) == SMCR_MODE_SMC)
@@ -202,9 +203,9 @@ static bool hs_falls_back(enum smcr_hs_res res)
 }
 
 /*
- * End of the handshake: before the socket lock is released, the mode is settled
- * and the state (core/hs_turn.h) is ENDED. So if the next owner of that lock
- * finds another mode than HANDSHAKE, it need not wait for any thread.
+ * End the handshake. Called with the socket lock: before it is released, the
+ * mode is settled and the state (core/hs_turn.h) is ENDED. So if the next owner
+ * of the lock finds another mode than HANDSHAKE, it need not wait for this thread.
  */
 static void hs_finish(struct smcr_hs *hs)
 {
@@ -212,18 +213,18 @@ static void hs_finish(struct smcr_hs *hs)
 	enum smcr_hs_res res;
 
 	/*
-	 * A stopped handshake does not enter mode TCP: in that mode a call that
-	 * is forwarded to TCP may have TCP's lock for ever, and without that
-	 * lock TCP cannot be reset.
+	 * A stopped handshake does not enter mode TCP. In that mode a call that
+	 * is forwarded to TCP may hold TCP's lock for ever, and TCP cannot be
+	 * reset without that lock.
 	 */
 	if (hs_falls_back(hs->res) && smcr_hs_stopped(ssk))
 		hs->res = smcr_hs_aborted(hs);
 	res = hs->res;
 
 	/*
-	 * The handshake does not use the timer any more; child_defer() may use
-	 * it again later. No deadlock: the timer's work takes no lock that is
-	 * held here
+	 * End the handshake's use of the timer: child_defer() may use the timer
+	 * afterwards. No deadlock: the timer's work takes no lock that is held
+	 * here.
 	 */
 	smcr_sock_work_end(&ssk->sk, &ssk->hs_timer);
 	WRITE_ONCE(ssk->hs_want, SMCR_HS_WANT_NOTHING);
@@ -273,7 +274,7 @@ static void smcr_hs_run(struct smcr_sock *ssk)
 
 	do {
 		if (!hs->over) {
-			/* charge the first buffers to the socket's cgroup */
+			/* charge the first buffers to the socket's memory cgroup */
 			old = set_active_memcg(smcr_sk_memcg(&ssk->sk));
 			hs->res = hs_steps(hs);
 			set_active_memcg(old);
@@ -285,7 +286,7 @@ static void smcr_hs_run(struct smcr_sock *ssk)
 			smcr_race(ssk->sn->net, "hs-over");
 		if (hs->over && smcr_sock_trylock(ssk, SMCR_SK_HS_WORK)) {
 			hs_finish(hs);
-			/* without the lock a client may already connect anew */
+			/* read the mode now: after release_sock() a client may connect anew */
 			child_dead = !ssk->is_client &&
 				     ssk->mode == SMCR_MODE_DEAD;
 			release_sock(&ssk->sk);
@@ -293,7 +294,7 @@ static void smcr_hs_run(struct smcr_sock *ssk)
 				smcr_hs_owner_ops->child_failed(ssk);
 			return;
 		}
-		/* if the lock is taken, sock_release_cb() kicks */
+		/* if the socket lock is taken, sock_release_cb() kicks the handshake */
 		if (!hs->over && hs->timed)
 			smcr_hs_arm(ssk, hs->until);
 	} while (smcr_hs_turn(ssk, SMCR_TURN_EV_PARK) == SMCR_TURN_OURS);
@@ -303,8 +304,8 @@ static void smcr_hs_run(struct smcr_sock *ssk)
  * smcr_hs_work() - run a handshake that is due
  * @work: hs_work of a socket; holds a reference
  *
- * Context: process. Sleeps for memory, verbs and TCP, not for the peer, nor for
- * a lock that is held while user memory is copied.
+ * Context: process. Sleeps for memory, verbs and TCP. Does not wait for the
+ * peer, or for a lock that is held while user memory is copied.
  */
 void smcr_hs_work(struct work_struct *work)
 {
@@ -322,8 +323,8 @@ void smcr_hs_work(struct work_struct *work)
  *
  * A handshake that no thread runs ends in this call.
  *
- * Return: true if it has ended; false if another thread will end it soon and
- * undo its result.
+ * Return: true if the handshake has ended; false if another thread will end it
+ * soon and undo its result.
  */
 bool smcr_hs_stop(struct smcr_sock *ssk)
 {
@@ -379,11 +380,12 @@ void smcr_hs_drop(struct smcr_sock *ssk)
 }
 
 /**
- * smcr_hs_begin() - begin the handshake of smcr_hs_new()
+ * smcr_hs_begin() - begin the handshake that smcr_hs_new() has allocated
  * @ssk: socket in mode HANDSHAKE, socket lock held
  *
- * A client's handshake waits for TCP, a server's for the Proposal (CLC-13). The
- * caller calls smcr_tcp_check() afterwards, for events of TCP that came before.
+ * A client's handshake waits for TCP, a server's for the Proposal (CLC-13).
+ * Events of TCP before this call are ignored, so the caller calls
+ * smcr_tcp_check() afterwards.
  */
 void smcr_hs_begin(struct smcr_sock *ssk)
 {
@@ -407,9 +409,9 @@ void smcr_hs_begin(struct smcr_sock *ssk)
 	until = hs->until;
 	smcr_hs_turn(ssk, SMCR_TURN_EV_BEGIN);
 	/*
-	 * The timer is armed after BEGIN: before, its kick would be lost. An
-	 * event of TCP may run the handshake in between, but cannot end it
-	 * without the socket lock.
+	 * The timer is armed after BEGIN, as a kick before BEGIN is lost. An
+	 * event of TCP may run the handshake before the timer is armed, but
+	 * cannot end it: that needs the socket lock.
 	 */
 	if (timed)
 		smcr_hs_arm(ssk, until);

@@ -18,7 +18,7 @@ enum smcr_turn_act smcr_hs_turn(struct smcr_sock *ssk, enum smcr_turn_ev ev)
 	u32 old = READ_ONCE(ssk->hs_turn);
 	struct smcr_turn_step next;
 
-	/* full barrier, even if the word does not change: see smcr_hs_kick() */
+	/* a full barrier, even if the word stays the same: see smcr_hs_kick() */
 	do {
 		next = smcr_turn_next(old, ev);
 	} while (!try_cmpxchg(&ssk->hs_turn, &old, next.word));
@@ -33,7 +33,7 @@ bool smcr_hs_stopped(const struct smcr_sock *ssk)
 
 /**
  * smcr_hs_kick() - queue a handshake after an event that it may wait for
- * @ssk: socket; a reference or something else keeps its memory
+ * @ssk: socket; a reference or a lock of the caller keeps its memory
  *
  * The step that runs next sees what was written before the kick. Needless kicks
  * do no harm: each step checks the condition that it waits for.
@@ -56,7 +56,7 @@ void smcr_hs_arm(struct smcr_sock *ssk, unsigned long until)
 
 	sock_hold(&ssk->sk);
 	if (mod_delayed_work(smcr_wq, &ssk->hs_timer, max(left, 0L)))
-		sock_put(&ssk->sk);	/* armed before, with a reference */
+		sock_put(&ssk->sk);	/* was armed already, with its own reference */
 }
 
 /**
@@ -75,7 +75,7 @@ void smcr_hs_timer(struct work_struct *work)
 	sock_put(&ssk->sk);
 }
 
-/* Wake-up on the wait queue of a group; its lock is held */
+/* Wake-up on the wait queue of a group; the queue's lock is held */
 int smcr_hs_woken(wait_queue_entry_t *watch, unsigned int mode, int sync,
 		  void *key)
 {
@@ -127,8 +127,8 @@ void smcr_hs_watch(struct smcr_hs *hs, struct smcr_lgr *lgr)
  * smcr_hs_tcp_event() - handle an event of TCP in mode HANDSHAKE
  * @ssk: socket, inner socket locked
  *
- * The handshake is kicked only when what it waits for is complete: a peer that
- * sends nothing, or a part of a message, costs a timer but no worker.
+ * The handshake is kicked only when what it waits for is complete. So a peer
+ * that sends nothing, or only a part of a message, occupies no worker.
  *
  * Context: any up to softirq.
  */

@@ -22,16 +22,16 @@ static enum smcr_hs_res srv_join(struct smcr_hs *hs);
 static enum smcr_hs_res srv_confirm(struct smcr_hs *hs);
 
 /*
- * Limit of the wait for another first contact of this peer. The sum of this and
- * SMCR_RMB_WAIT is shorter than the six seconds that net/smc, the SMC-R of the
- * mainline kernel, waits for Accept or Decline.
+ * Limit of the wait for the end of another first contact of this peer. The sum
+ * of this limit and SMCR_RMB_WAIT is shorter than the six seconds that net/smc,
+ * the SMC-R of the mainline kernel, waits for Accept or Decline.
  */
 #define SMCR_FORMING_WAIT	3000	/* ms */
 
 /*
- * Added to SMCR_FORMING_WAIT for a new RMB. The sum is longer than T_LLC (4 s
- * by default): if CONFIRM RKEY is not answered, the link fails before the wait
- * ends.
+ * Added to SMCR_FORMING_WAIT if a new RMB is awaited. The sum is longer than
+ * T_LLC (4 s by default): if CONFIRM RKEY is not answered, the link fails
+ * before the wait ends.
  */
 #define SMCR_RMB_WAIT		2000	/* ms */
 
@@ -47,7 +47,7 @@ static bool srv_slot(struct smcr_hs *hs)
 	return hs->first_admitted;
 }
 
-/* Find or form a group. WAIT: this peer has another first contact under way. */
+/* Find or form a group. Return: WAIT while another first contact of this peer runs. */
 static enum smcr_hs_res srv_group(struct smcr_hs *hs)
 {
 	struct smcr_lgr_request req = {
@@ -73,12 +73,12 @@ static enum smcr_hs_res srv_group(struct smcr_hs *hs)
 			return SMCR_HS_DECLINE;
 		if (hs->watched == req.forming)
 			return SMCR_HS_WAIT;
-		/* first contact may have ended before the watch: try again */
+		/* that first contact may have ended before the watch began: try again */
 		smcr_hs_watch(hs, req.forming);
 	}
 }
 
-/* Wait for a new RMB; after that, the group is looked up again */
+/* Wait for a new RMB. The step looks the group up again when it is called next. */
 static enum smcr_hs_res srv_await_rmb(struct smcr_hs *hs)
 {
 	bool watched = hs->watched == hs->lgr;
@@ -89,7 +89,7 @@ static enum smcr_hs_res srv_await_rmb(struct smcr_hs *hs)
 	if (!hs->rmb_wait)
 		hs->until += msecs_to_jiffies(SMCR_RMB_WAIT);
 	hs->rmb_wait = true;
-	if (!watched)	/* the RMB may have come before the watch: try again */
+	if (!watched)	/* the RMB may have come before the watch began: try again */
 		return SMCR_HS_NEXT;
 	if (smcr_hs_expired(hs))
 		return SMCR_HS_DECLINE;
@@ -129,7 +129,7 @@ static enum smcr_hs_res srv_proposal(struct smcr_hs *hs,
 	struct smcr_net *sn = hs->ssk->sn;
 	struct sock *tcp = hs->ssk->tcp->sk;
 
-	/* the part for the other address family is filled (CLC-22) */
+	/* fail if the Proposal has the subnet of the other address family (CLC-22) */
 	if (smcr_route_is_v4(tcp) ? p->n_prefix :
 				    !p->n_prefix && p->ipv4_plen) {
 		hs->why = SMCR_R_CLC_PREFIX;
@@ -164,8 +164,8 @@ static enum smcr_hs_res srv_accept(struct smcr_hs *hs)
 
 	smcr_hs_unwatch(hs);
 	/*
-	 * The removal of the device must not wait for the client's answer. A
-	 * group that is reused has references of its own.
+	 * The removal of the device must not wait for the client's answer. On
+	 * reuse the device can be put, as the group has references of its own.
 	 */
 	if (!hs->first)
 		smcr_hs_leave_device(hs);
@@ -219,9 +219,9 @@ static enum smcr_hs_res srv_done(struct smcr_hs *hs)
 /*
  * Step: take the client's element. The Confirm may name any link of the group:
  * the client need not write on the link that the server writes on (CLC-42). If
- * the server's link has failed meanwhile, the connection moves like others
- * (FO-23). If the link that the Confirm names was deleted meanwhile, the
- * handshake fails.
+ * the server's link has failed since the Accept, the connection moves like
+ * others (FO-23). If the link that the Confirm names was deleted, the handshake
+ * fails.
  */
 static enum smcr_hs_res srv_peer(struct smcr_hs *hs)
 {
@@ -278,16 +278,16 @@ enum smcr_hs_res smcr_srv_begin(struct smcr_hs *hs)
 }
 
 /*
- * The group has ended while the client's Confirm is due, and a Decline can be
- * sent only after the Confirm (CLC-51). Until then the handshake must not have
- * references that the removal of the device waits for.
+ * The group has ended before the Confirm came. A Decline can be sent only after
+ * the Confirm (CLC-51). But the removal of the device must not wait for the
+ * Confirm: put the references that the removal waits for.
  */
 static void srv_let_go(struct smcr_hs *hs)
 {
 	struct sock *sk = &hs->ssk->sk;
 
 	hs->why = hs->lgr->why;
-	/* no long wait for the lock: no application has this socket yet */
+	/* no application has this socket yet: the wait for its lock is short */
 	lock_sock(sk);
 	smcr_conn_discard(&hs->ssk->conn);
 	release_sock(sk);
@@ -297,11 +297,10 @@ static void srv_let_go(struct smcr_hs *hs)
 }
 
 /*
- * Step: wait for the Confirm, then run first contact or complete the
- * connection. The end of the group and the loss of the link kick the handshake,
- * too, as the removal of a device must not wait for the Confirm: at the end of
- * the group the handshake puts the group at once, and after the loss of a link
- * of a group that is reused, the connection moves at once.
+ * Step: wait for the Confirm. The removal of a device must not wait for it. So
+ * the end of the group and the loss of the link kick the handshake, too. If the
+ * group has ended, the handshake puts it at once. If a link of a reused group
+ * is lost, the connection moves to another link at once.
  */
 static enum smcr_hs_res srv_confirm(struct smcr_hs *hs)
 {

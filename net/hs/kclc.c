@@ -16,7 +16,7 @@ static u32 clc_peek(struct sock *tsk, u8 *buf, u32 len)
 	skb_queue_walk(&tsk->sk_receive_queue, skb) {
 		u32 off = seq - TCP_SKB_CB(skb)->seq, n;
 
-		/* as in tcp_recvmsg(): a SYN has a sequence number, before those of its data */
+		/* as in tcp_recvmsg(): a SYN has one sequence number, before those of its data */
 		if (TCP_SKB_CB(skb)->tcp_flags & TCPHDR_SYN)
 			off--;
 		if (off >= skb->len)
@@ -37,7 +37,8 @@ static u32 clc_peek(struct sock *tsk, u8 *buf, u32 len)
  * @ssk: socket in a handshake with ssk->hs_want set; inner socket locked
  *
  * Context: any up to softirq.
- * Return: true if the message is complete, or if it cannot come any more.
+ * Return: true if the message is complete or not a valid one, or if it cannot
+ * come any more.
  */
 bool smcr_hs_clc_due(struct smcr_sock *ssk)
 {
@@ -123,8 +124,8 @@ static int clc_decode(const u8 *buf, struct smcr_clc_msg *msg,
  * @msg: result
  * @why: reason on error
  *
- * Consumes exactly the message's length (CLC-08). Does not wait for the peer:
- * to be called when smcr_hs_clc_due() is true, or when the wait has expired.
+ * Consumes exactly the message's length (CLC-08). Does not wait for the peer,
+ * so it is called when smcr_hs_clc_due() is true, or when the wait has expired.
  *
  * Context: process.
  * Return: 0; -EPROTO malformed or not due; -ETIMEDOUT not complete;
@@ -156,9 +157,9 @@ int smcr_clc_recv(struct smcr_sock *ssk, u8 want, struct smcr_clc_msg *msg,
 	if (!rc) {
 		rc = clc_decode(buf, msg, why);
 		/*
-		 * A Proposal of a later version that cannot be decoded counts
-		 * as unknown, not as malformed: the peer gets a Decline. But
-		 * without both eye catchers it is no CLC message at all.
+		 * A Proposal of a later version that cannot be decoded is not
+		 * an error, so that the peer gets a Decline. But without both
+		 * eye catchers it is no CLC message at all.
 		 */
 		msg->too_new = rc && msg->hdr.type == SMCR_CLC_PROPOSAL &&
 			       msg->hdr.version > SMCR_CLC_VERSION &&
@@ -293,14 +294,14 @@ static bool clc_is_crossed(const struct smcr_sock *ssk, const u8 *buf,
  * @ssk: socket with SMCR_SK_CROSSED, which has sent a Decline; inner socket
  *	locked
  *
- * Both sides may decline a first contact at once (CLC-57, CLC-58). Then each
- * Decline would be the first data that the application on the other side reads
- * from TCP, however long TCP takes to deliver it. The Decline is recognized by
- * the peer's ID, and dropped only if it is complete: TCP does not split so
- * short a message that is sent in one call.
+ * Both sides may decline a first contact at the same time (CLC-57, CLC-58).
+ * Then each Decline would be the first data that the application on the other
+ * side reads from TCP, however late TCP delivers it. The peer's Decline is
+ * recognized by the peer ID in it. It is dropped only if it is complete: TCP
+ * does not split so short a message that is sent in one call.
  *
  * Context: any up to softirq.
- * Return: true if one was dropped.
+ * Return: true if a Decline was dropped.
  */
 bool smcr_clc_drop_crossed(struct smcr_sock *ssk)
 {
@@ -348,9 +349,9 @@ void smcr_tcp_await_decline(struct smcr_sock *ssk, const u8 *peer_id)
  * smcr_tcp_settle() - drop a crossed Decline before the application reads
  * @ssk: socket in mode TCP
  *
- * TCP does not call back for fewer bytes than SO_RCVLOWAT. So this function,
- * called before the inner socket's data are read, does what the callback would
- * have done.
+ * TCP does not call back for fewer bytes than SO_RCVLOWAT. So this function is
+ * called before the inner socket's data are read, and does what the callback
+ * does.
  *
  * Context: process; takes the inner socket's lock if a Decline may come.
  */

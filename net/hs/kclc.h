@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * CLC messages over the inner TCP socket: exact reads, and no call that waits.
+ * CLC messages over the inner TCP socket. A read takes exactly one message, and
+ * no call waits for the peer.
  */
 #ifndef _SMCR_KCLC_H
 #define _SMCR_KCLC_H
@@ -11,7 +12,7 @@
 /* One received CLC message */
 struct smcr_clc_msg {
 	struct smcr_clc_hdr hdr;
-	bool too_new;		/* Proposal of a later version, body unusable */
+	bool too_new;		/* Proposal of a later version that cannot be decoded */
 	union {
 		struct smcr_clc_proposal proposal;
 		struct smcr_clc_accept accept;	/* Accept and Confirm */

@@ -66,7 +66,7 @@ bool smcr_route_ipsec(struct sock *tcp)
  * smcr_route_dst_gateway() - do packets for a route's destination go to a router?
  * @dst: route of IPv4 or IPv6
  *
- * Return: true if so: the destination is in no attached subnet (SEC-02).
+ * Return: true if they do, so that the destination is in no attached subnet (SEC-02).
  */
 bool smcr_route_dst_gateway(const struct dst_entry *dst)
 {
@@ -233,12 +233,12 @@ static void route_neigh(struct net_device *ndev, const struct sock *tcp,
 /**
  * smcr_route_peer() - identify the host at the other end of a connection
  * @tcp: established TCP socket
- * @peer: address and neighbour are filled
+ * @peer: addr, hw, here and near are set
  *
  * Two IP addresses whose neighbours have the same link-layer address belong to
  * one host. The link-layer address comes from ARP or NDP, not from a CLC
- * message: a host that can forge it can take the IP address as well. A peer
- * behind a gateway has no link-layer address here.
+ * message: a host that can forge ARP or NDP can take the IP address as well. A
+ * peer behind a gateway has no link-layer address here.
  *
  * Context: process.
  */
@@ -259,8 +259,8 @@ void smcr_route_peer(struct sock *tcp, struct smcr_peer *peer)
 		    !(dst && smcr_route_dst_gateway(dst)))
 			route_neigh(ndev, tcp, peer);
 		/*
-		 * our link-layer address as the peer's ARP or NDP finds it,
-		 * perhaps that of another netdev
+		 * The peer's ARP or NDP finds the link-layer address of the
+		 * netdev that has our IP address. The route may use another.
 		 */
 		ndev = route_own_dev(tcp);
 		if (ndev && ndev->addr_len == ETH_ALEN)
@@ -308,9 +308,9 @@ static bool route_has_prefix(const struct smcr_clc_proposal *p,
 }
 
 /*
- * Prefix of the on-link route by which @ndev reaches the peer. The prefix of an
- * own address may be of no use: DHCPv6 assigns /128, and the on-link prefix
- * comes with the router's advertisement (RFC 5942). RCU read side.
+ * Prefix of the on-link route by which @ndev reaches the peer. The prefix
+ * length of an own address may not be that of the subnet: DHCPv6 assigns /128,
+ * and the router advertises the on-link prefix (RFC 5942). RCU read side.
  */
 static bool route_onlink(struct net_device *ndev, struct sock *tcp,
 			 struct smcr_clc_prefix *onlink)
@@ -338,9 +338,9 @@ static bool route_onlink(struct net_device *ndev, struct sock *tcp,
 }
 
 /*
- * Fill in the prefix of the route to the peer, and those of our addresses:
- * link-local ones only for a link-local connection, and no /128, as a single
- * address is no subnet.
+ * Fill in the prefix of the route to the peer, and those of our addresses.
+ * Link-local addresses count for a link-local connection only. A /128 does not
+ * count, as a single address is no subnet.
  */
 static int route_prefixes(struct net_device *ndev, struct sock *tcp,
 			  struct smcr_clc_proposal *p)
@@ -375,7 +375,7 @@ static int route_prefixes(struct net_device *ndev, struct sock *tcp,
  * smcr_route_proposal() - subnet or prefixes of the outgoing interface
  * @tcp: established TCP socket
  * @p: the IPv4 or the IPv6 part is filled (CLC-18, CLC-19, I-35); IPv6
- *	prefixes are those of addresses and of the peer's on-link route
+ *	prefixes are those of own addresses and of the on-link route to the peer
  *
  * Return: 0, or -ENETUNREACH when the interface has none.
  */
@@ -396,7 +396,7 @@ int smcr_route_proposal(struct sock *tcp, struct smcr_clc_proposal *p)
 	return rc;
 }
 
-/* Copy an own address of @ndev in a proposed subnet to @addr. RCU read side. */
+/* Copy an address of @ndev that is in the proposed subnet to @addr. RCU read side. */
 static bool route_match4(struct net_device *ndev,
 			 const struct smcr_clc_proposal *p, u8 addr[16])
 {
@@ -499,7 +499,7 @@ static struct net_device *route_nth(struct sock *tcp, int nth, bool v4,
 		found = route;
 		goto out;
 	}
-	if (ll)		/* the address is valid on the link of @route only */
+	if (ll)		/* a link-local address is valid on the link of @route only */
 		goto out;
 	for_each_netdev_rcu(sock_net(tcp), ndev) {
 		if (ndev != route &&
@@ -521,7 +521,7 @@ out:
  * @tcp: established TCP socket (server side)
  * @p: Proposal
  * @pid: filled on success, with a device reference (CLC-25..CLC-27)
- * @why: SUBNET or NO_DEVICE
+ * @why: reason on failure: SUBNET or NO_DEVICE
  *
  * Return: 0 or -ENODEV.
  */
@@ -538,7 +538,7 @@ int smcr_route_match(struct sock *tcp, const struct smcr_clc_proposal *p,
 		ndev = route_nth(tcp, nth, v4, p, addr);
 		if (!ndev)
 			break;
-		*why = SMCR_R_NO_DEVICE;	/* a netdev is in the subnet */
+		*why = SMCR_R_NO_DEVICE;	/* the subnet has a netdev */
 		rc = smcr_dev_find(sock_net(tcp), ndev, v4 ? AF_INET : AF_INET6,
 				   addr, pid);
 		dev_put(ndev);

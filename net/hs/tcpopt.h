@@ -27,9 +27,10 @@ int smcr_tcpopt_client(struct net *net);
  *	connect(), a listener's before listen() or later
  * @on: true to offer
  *
- * A listener may change @on at any time. A connection that TCP is about to
- * establish keeps the earlier answer, in all copies of its SYN-ACK and for
- * smcr_tcpopt_agreed(), if smcr_tcpopt_listen() was called before listen().
+ * For a listener, @on may change at any time. If smcr_tcpopt_listen() was
+ * called before listen(), the change does not apply to a connection whose SYN
+ * was answered before: all copies of its SYN-ACK and smcr_tcpopt_agreed() keep
+ * the earlier answer.
  *
  * Context: process, may sleep; takes the inner socket's lock.
  */
@@ -48,7 +49,7 @@ void smcr_tcpopt_listen(struct sock *tcp);
  * smcr_tcpopt_agreed() - did both SYN and SYN-ACK carry the option?
  * @tcp: established inner socket (client's own, or a listener's child)
  *
- * Return: true if so.
+ * Return: true if both did.
  */
 bool smcr_tcpopt_agreed(struct sock *tcp);
 

@@ -2,13 +2,14 @@
 /*
  * TCP option by the kernel's own code in TCP (CONFIG_SMC). The module that
  * implements AF_SMC turns that code on. TCP then sends the option for sockets
- * with tcp_sock.syn_smc, and clears that member when the other side's SYN or
- * SYN-ACK had no option. With SYN cookies TCP does not send the option.
+ * whose tcp_sock.syn_smc is set, and clears this member if the other side's SYN
+ * or SYN-ACK had no option. With SYN cookies TCP does not send the option.
  *
  * The kernel's code does not cover simultaneous open (T-17). There the socket
- * that called connect() sends the SYN-ACK, with the option, and takes the SYN
- * of the peer for the answer. A peer that gets only the SYN-ACK takes the role
- * of a client and sends a Proposal. So a netfilter hook drops such a SYN-ACK.
+ * that called connect() sends a SYN-ACK with the option, and takes the peer's
+ * SYN for the answer to its own SYN. If the peer gets only the SYN-ACK, it
+ * takes the role of a client and sends a Proposal. So a netfilter hook drops
+ * such a SYN-ACK.
  */
 #include <linux/jump_label.h>
 #include <linux/mutex.h>
@@ -24,9 +25,10 @@
 /**
  * smcr_tcpopt_init() - turn on the option in TCP
  *
- * The static key is counted, not just enabled, so that the count of the in-tree
- * module stays if that is loaded: only the registration of AF_SMC, which comes
- * later, finds this out.
+ * The static key is incremented, not just enabled. If the in-tree module is
+ * loaded, it has incremented the key as well, and smcr_tcpopt_exit() must not
+ * undo this. Only the registration of AF_SMC, which comes later, detects that
+ * module.
  *
  * Context: process, may sleep.
  * Return: 0.
@@ -49,10 +51,10 @@ void smcr_tcpopt_exit(void)
 
 /*
  * Simultaneous open: a client's socket answers a SYN. Its first SYN-ACK is
- * dropped, as if lost; the copies that follow have no option, and the option
- * does not count as agreed. The option is not blanked in the packet, because
- * TCP-AO signs options. TCP transmits with the socket locked, so syn_smc, which
- * shares a word with other bits, may be written.
+ * dropped, as if it were lost. Later copies of the SYN-ACK have no option, and
+ * the option does not count as agreed. The option is not blanked in the packet,
+ * because TCP-AO signs options. syn_smc shares a word with other bits. It may
+ * be written here, as TCP transmits with the socket locked.
  */
 static unsigned int tcpopt_out(void *priv, struct sk_buff *skb,
 			       const struct nf_hook_state *state)
@@ -146,10 +148,10 @@ void smcr_tcpopt_net_exit(struct net *net)
 }
 
 /*
- * TCP calls this function for every SYN with the option; true: the SYN counts
- * as one without. A listener changes its answer in this way, because syn_smc
- * also applies to retransmitted SYN-ACKs and to children, which must keep the
- * earlier answer.
+ * TCP calls this function for every SYN with the option. If the result is true,
+ * the SYN counts as one without the option. A listener withdraws its offer in
+ * this way. syn_smc would also apply to retransmitted SYN-ACKs and to children,
+ * which must keep the earlier answer.
  */
 static bool tcpopt_paused(const struct sock *sk)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * TCP option by netfilter hooks, for kernels whose TCP has no support for it.
- * The hooks put the option on packets that TCP sends and look for it on packets
- * that TCP is about to receive. No hook is nearer to TCP, so that all others in
- * netfilter see the option as if TCP had made it, and may remove it.
+ * The hooks put the option on packets that TCP sends, and look for it on
+ * packets that TCP is about to receive. They are the hooks nearest to TCP, so all
+ * others in netfilter see the option as if TCP had made it, and may remove it.
  *
  * The state, and where it is kept:
  *
@@ -11,20 +11,20 @@
  *   system call can give it. A listener's children inherit the value.
  * - Client, whether SYN and SYN-ACK had the option: struct smcr_sock, found
  *   through sk_user_data.
- * - Server, until the third packet: inet_request_sock.smc_ok, which the hook
+ * - Server, until the client's ACK: inet_request_sock.smc_ok, which the hook
  *   sets at the first SYN-ACK. TCP sends that SYN-ACK while it receives the
- *   SYN, and until then the table smcr_syns records whether the SYN had the
- *   option. Later SYN-ACKs follow smc_ok, whatever later copies of the SYN have
- *   (T-11). A SYN-ACK that is sent while another processor decides is dropped.
+ *   SYN. Until then the table smcr_syns records whether the SYN had the option.
+ *   Later SYN-ACKs follow smc_ok, even if a later copy of the SYN differs (T-11).
+ *   A SYN-ACK that is sent while another CPU decides on smc_ok is dropped.
  *   The kernel's CONFIG_SMC code sets smc_ok only if a module has turned it on.
- * - Server, from then on: the copy of the SYN that TCP keeps because of
- *   save_syn and passes from request to child. If the SYN had the option, but
- *   the SYN-ACK is sent without it, the copy is freed. With SYN cookies TCP
- *   keeps no copy, and such a SYN-ACK belongs to no request (T-12).
+ * - Server, after the client's ACK: the copy of the SYN that TCP keeps because
+ *   of save_syn and passes from request to child. The copy is freed if the SYN
+ *   had the option, but the SYN-ACK is sent without it. With SYN cookies TCP
+ *   keeps no copy, and the SYN-ACK belongs to no request (T-12).
  *
- * An application's TCP_SAVE_SYN works as before, with two exceptions: the SYN
- * is saved even without it, and a listener with TCP_SAVE_SYN set to 2, or set
- * after listen(), does not offer the option.
+ * An application's TCP_SAVE_SYN works as without this module, with two exceptions.
+ * The SYN is saved even if TCP_SAVE_SYN is 0. And a listener does not offer SMC-R
+ * if TCP_SAVE_SYN is 2, or is set after listen().
  */
 #include <linux/ip.h>
 #include <linux/ipv6.h>
@@ -54,7 +54,7 @@
 /* save_syn: TCP distinguishes 0, 2 and all else; setsockopt() accepts 0 to 2 */
 #define SMCR_SAVE_SYN	3
 
-/* Until the first offer every packet costs one no-op */
+/* Off until the first offer: till then the hooks cost one no-op per packet */
 static DEFINE_STATIC_KEY_FALSE(smcr_tcpopt_used);
 static DEFINE_MUTEX(smcr_tcpopt_mutex);
 static bool smcr_tcpopt_ready;
@@ -67,8 +67,8 @@ static bool smcr_tcpopt_ready;
  * @dport: its destination port
  * @opt: it has the option
  * @deciding: the decision for its first SYN-ACK has begun
- * @until: 0: nothing was decided yet. Else jiffies, up to which a late copy of
- *	the SYN, from another processor, is ignored
+ * @until: 0: no decision yet. Else jiffies: up to this time a late copy of the
+ *	SYN, received on another CPU, is ignored
  */
 struct smcr_syn {
 	const struct net *net;
@@ -90,7 +90,7 @@ struct smcr_syn {
  * @next: number of the entry that is replaced next, modulo SMCR_SYN_WAYS; @lock
  * @syn: entries; @lock
  *
- * An entry is used for microseconds; without a SYN-ACK it stays until replaced.
+ * An entry is used for microseconds. Without a SYN-ACK it stays until replaced.
  */
 struct smcr_syns {
 	spinlock_t lock;	/* all members */
@@ -104,7 +104,7 @@ static struct smcr_syns smcr_syns[1 << SMCR_SYN_BITS] = {
 	},
 };
 
-/* TCP header of a packet in a hook: copied, because it may be in fragments */
+/* Copy of a packet's TCP header, which may be in fragments of the skb */
 struct smcr_tcphdr {
 	int off;		/* from the IP header */
 	struct tcphdr th;
@@ -264,14 +264,14 @@ static unsigned int tcpopt_out_syn(struct sk_buff *skb, u8 pf,
 	    !smcr_tcp_syn(skb, pf, &h) || h.th.ack)
 		return NF_ACCEPT;
 	add = tcpopt_may_add(skb, &h);
-	/* Without memory drop this copy: TCP sends another, equal one (T-11) */
+	/* No memory: drop this copy. TCP sends it again, and all must be equal (T-11) */
 	if (add && tcpopt_add(skb, pf, &h))
 		return NF_DROP;
 	tcpopt_note_syn(sk, add);
 	return NF_ACCEPT;
 }
 
-/* Lock a SYN's set. BH: a packet from nfqueue comes in process context. */
+/* Lock a SYN's set. BH is disabled: nfqueue passes packets in process context. */
 static struct smcr_syns *syns_lock(const struct smcr_syn *syn)
 	__acquires(&set->lock)
 {
@@ -317,7 +317,7 @@ static void syns_put(const struct smcr_syn *syn)
 	spin_unlock_bh(&set->lock);
 }
 
-/* Lock the set of the SYN that @th answers, and find that SYN, or NULL */
+/* Lock the set of the SYN that @th answers. *@syn is that SYN, or NULL. */
 static struct smcr_syns *synack_lock(const struct net *net,
 				     const struct tcphdr *th,
 				     struct smcr_syn **syn)
@@ -333,7 +333,7 @@ static struct smcr_syns *synack_lock(const struct net *net,
 
 enum smcr_synack { SMCR_SYNACK_FIRST, SMCR_SYNACK_BESIDE, SMCR_SYNACK_LATER };
 
-/* FIRST: the caller decides, with *@opt. BESIDE: another CPU does. LATER: done. */
+/* FIRST: the caller decides, by *@opt. BESIDE: another CPU decides. LATER: use smc_ok. */
 static enum smcr_synack synack_begin(const struct net *net,
 				     const struct tcphdr *th, bool *opt)
 {
@@ -350,7 +350,7 @@ static enum smcr_synack synack_begin(const struct net *net,
 	return which;
 }
 
-/* smc_ok has the decision now: later SYN-ACKs do not need the entry */
+/* The decision is in smc_ok: later SYN-ACKs do not need the entry */
 static void synack_end(const struct net *net, const struct tcphdr *th)
 {
 	struct smcr_syn *syn;
@@ -362,8 +362,8 @@ static void synack_end(const struct net *net, const struct tcphdr *th)
 }
 
 /*
- * First SYN-ACK of a request: is the option agreed, for later ones and for the
- * child? The peer cannot answer yet, so no other thread uses the saved SYN.
+ * At a request's first SYN-ACK: is the option agreed, for this SYN-ACK, later ones
+ * and the child? Before the peer answers, no other thread uses the saved SYN.
  */
 static bool tcpopt_decide(struct request_sock *req, bool opt, bool may_add)
 {
@@ -409,10 +409,10 @@ static unsigned int tcpopt_out_synack(struct sk_buff *skb, u8 pf,
 }
 
 /*
- * A SYN-ACK from a socket instead of a request gets no option. The socket is
- * either a client in simultaneous open (T-17), which has no saved SYN, or a
- * child that TCP Fast Open makes at once (T-14) and that is not published yet;
- * later copies of such a child's SYN-ACK come from the request.
+ * A SYN-ACK from a socket instead of a request gets no option. The socket may
+ * be a client in simultaneous open (T-17), which has no saved SYN. Or it is a
+ * child that TCP Fast Open has made early (T-14), and that is not published
+ * yet. Later copies of such a child's SYN-ACK come from the request.
  */
 static unsigned int tcpopt_out_child(struct sk_buff *skb, u8 pf,
 				     struct sock *sk)
@@ -472,7 +472,7 @@ static struct sock *tcpopt_lookup(struct net *net,
 #endif
 }
 
-/* A SYN arrives; @sk: what TCP has for these addresses and ports, or NULL */
+/* A SYN arrives; @sk: socket or request with its addresses and ports, or NULL */
 static void tcpopt_in_syn(const struct net *net,
 			  const struct smcr_tcphdr *h,
 			  const struct sock *sk)
@@ -488,9 +488,9 @@ static void tcpopt_in_syn(const struct net *net,
 }
 
 /*
- * A SYN-ACK arrives. If TCP rejects it, because it is old or damaged, another
- * one will come, which confirms or corrects what is noted here. snd_una is
- * compared, as snd_nxt is not up to date while the SYN is still being sent.
+ * A SYN-ACK arrives. If TCP rejects it as old or damaged, another SYN-ACK will
+ * come, and opt_seen is set by that one. snd_una is compared, as snd_nxt is not
+ * up to date while the SYN is still being sent.
  */
 static void tcpopt_in_synack(const struct smcr_tcphdr *h, struct sock *sk)
 {
@@ -513,7 +513,7 @@ static unsigned int tcpopt_in(void *priv, struct sk_buff *skb,
 
 	/*
 	 * Early demultiplexing finds no listeners. If @sk is one, other code
-	 * has assigned it, and a request may exist: look that up.
+	 * has assigned it to the packet. Look up a request, which may exist.
 	 */
 	if (sk && READ_ONCE(sk->sk_state) == TCP_LISTEN)
 		sk = NULL;
@@ -596,10 +596,10 @@ void smcr_tcpopt_net_exit(struct net *net)
 				ARRAY_SIZE(smcr_tcpopt_hooks));
 }
 
-/* The first offer on this machine: from now on the hooks look at packets */
+/* Called before each offer; at the first one the hooks begin to look at packets */
 static void tcpopt_start(void)
 {
-	/* Pairs with the release below: no offer before the hooks work */
+	/* Pairs with the release below: no offer before the hooks look at packets */
 	if (smp_load_acquire(&smcr_tcpopt_ready))
 		return;
 	mutex_lock(&smcr_tcpopt_mutex);
@@ -642,10 +642,10 @@ void smcr_tcpopt_offer(struct sock *tcp, bool on)
 	save_syn = tcp_sk(tcp)->save_syn;
 	if (tcp->sk_state == TCP_LISTEN) {
 		/*
-		 * With SMCR_SAVE_SYN the hooks have checked the requests of
-		 * this listener; with 0 these have no saved SYN. With the
-		 * application's TCP_SAVE_SYN nothing is known about them: the
-		 * offer does not change.
+		 * With SMCR_SAVE_SYN the hooks have checked this listener's
+		 * requests; with 0 the requests have no saved SYN. With the
+		 * application's TCP_SAVE_SYN they may have a saved SYN that the
+		 * hooks have not checked: the offer does not change.
 		 */
 		if (save_syn == SMCR_SAVE_SYN || (on && !save_syn))
 			tcpopt_set(tcp, SMCR_SAVE_SYN, !on);
@@ -685,7 +685,7 @@ bool smcr_tcpopt_agreed(struct sock *tcp)
 					syn->tcp_hdrlen - sizeof(*th));
 	}
 
-	/* a client has an owner, a child none before smcr_tcp_hook() */
+	/* a client's inner socket has an owner, a child's none before smcr_tcp_hook() */
 	read_lock_bh(&tcp->sk_callback_lock);
 	ssk = smcr_tcp_owner(tcp);
 	agreed = ssk && READ_ONCE(ssk->opt_sent) && READ_ONCE(ssk->opt_seen) &&

@@ -12,7 +12,7 @@
 
 const struct smcr_lgr_ops *smcr_lgr_owner_ops __ro_after_init;
 
-/* How long the end of a group waits for the peer, at most */
+/* Maximum time, in jiffies, for which the end of a group waits for the peer */
 static unsigned long lgr_end_time(const struct smcr_lgr *lgr)
 {
 	return msecs_to_jiffies(min(READ_ONCE(lgr->sn->knobs.t_llc),
@@ -25,10 +25,10 @@ void smcr_lgr_hold(struct smcr_lgr *lgr)
 }
 
 /*
- * The only writer of lgr->st, which begins as FORMING. Returns false if the group was
- * DEAD already; after true the caller drops the lock and wakes lgr->wait. end.work
- * releases a dead group when the state machine has nothing left to announce to the peer,
- * or when lgr_end_time() is over.
+ * Set lgr->st, whose first value is FORMING; nothing else writes it. Returns false if the
+ * group was DEAD already. If true is returned, the caller drops the lock and wakes
+ * lgr->wait. DEAD queues end.work, which releases the group when lgr_end_time() is over,
+ * or earlier if the state machine has nothing left to announce to the peer.
  */
 static bool lgr_set_state_locked(struct smcr_lgr *lgr, u8 st,
 				 enum smcr_reason why)
@@ -41,7 +41,7 @@ static bool lgr_set_state_locked(struct smcr_lgr *lgr, u8 st,
 	if (st == SMCR_LGR_ST_DEAD) {
 		lgr->end.links |= old == SMCR_LGR_ST_ACTIVE;
 		lgr->end.due = jiffies + lgr_end_time(lgr);
-		smcr_lgr_hold(lgr);	/* until it is released */
+		smcr_lgr_hold(lgr);	/* put by lgr_release() */
 		queue_delayed_work(smcr_end_wq, &lgr->end.work,
 				   lgr_end_time(lgr));
 	} else {
@@ -77,8 +77,8 @@ void smcr_lgr_put(struct smcr_lgr *lgr)
 }
 
 /*
- * On return @work is neither queued nor running, and its references are put. Process
- * context, sleeps.
+ * On return @work is neither queued nor running, and its references on the group are put.
+ * Process context, sleeps.
  */
 void smcr_lgr_work_end(struct smcr_lgr *lgr, struct delayed_work *work)
 {
@@ -93,8 +93,9 @@ void smcr_lgr_post_end(struct smcr_lgr *lgr, enum smcr_reason why,
 		       u32 del_reason)
 {
 	/*
-	 * In first contact, before smcr_lgr_announce_end(), no DELETE LINK is sent (reason 0):
-	 * the Decline announces the end, and a DELETE LINK must not arrive before it.
+	 * In first contact, before smcr_lgr_announce_end(), a Decline announces the end.
+	 * No DELETE LINK is sent then (reason 0), as it must not arrive before the
+	 * Decline.
 	 */
 	lgr->end.del.reason = lgr->end.announce ? del_reason : 0;
 	/* a client's DELETE LINK must not have the reason "inactivity" (LG-38) */
@@ -125,9 +126,10 @@ bool smcr_lgr_end_idle(struct smcr_lgr *lgr, enum smcr_reason why)
  * smcr_lgr_clear_suspect() - the peer's end of a link has answered TEST LINK
  * @lgr: group
  *
- * So the Decline "out of sync", for which smcr_lgr_suspect() was called, was forged or
- * wrong, and the group is usable again. Such a Decline keeps the connections of other
- * addresses out of the group for one round trip only.
+ * After a Decline "out of sync", smcr_lgr_suspect() may have stopped the reuse of the
+ * group. As the peer has answered, that Decline was forged or wrong, and the group may be
+ * reused again. So such a Decline keeps the connections of other addresses out of the
+ * group for one round trip only.
  *
  * Context: any.
  */
@@ -140,9 +142,9 @@ void smcr_lgr_clear_suspect(struct smcr_lgr *lgr)
 /**
  * smcr_lgr_kill() - end of a group
  * @lgr: group; the caller keeps its reference
- * @why: reason; only the first caller's counts
- * @del_reason: enum smcr_del_link_reason of the DELETE LINK; 0: none is sent. In first
- *	contact none is sent before smcr_lgr_announce_end() either
+ * @why: reason; not used if the group is DEAD already
+ * @del_reason: reason code of DELETE LINK, enum smcr_del_link_reason; 0: no DELETE LINK is
+ *	sent. In first contact, before smcr_lgr_announce_end(), none is sent either
  *
  * Context: any up to softirq.
  */
@@ -159,8 +161,8 @@ void smcr_lgr_kill(struct smcr_lgr *lgr, enum smcr_reason why, u32 del_reason)
  * @why: reason
  * @del_reason: as for smcr_lgr_kill()
  *
- * Does nothing if the group is ACTIVE: other connections may use it, and its idle time
- * ends it.
+ * An ACTIVE group does not end here: other connections may use it. If none does, the idle
+ * time ends the group.
  *
  * Context: any up to softirq.
  */
@@ -196,7 +198,7 @@ void smcr_lgr_announce_end(struct smcr_lgr *lgr)
 	spin_unlock_bh(&lgr->lock);
 }
 
-/* @why, but KEEPALIVE if a TEST LINK for the keepalive was not answered (KA-04) */
+/* Returns @why, or KEEPALIVE instead if a TEST LINK for a keepalive was not answered (KA-04) */
 static enum smcr_reason slot_why(const struct smcr_lgr_link *slot,
 				 enum smcr_reason why)
 {
@@ -207,12 +209,14 @@ static enum smcr_reason slot_why(const struct smcr_lgr_link *slot,
 }
 
 /*
- * Report the failure of a link, once, and only while the link is in its slot: not before
- * smcr_lgr_place_link(), nor when the slot has another link. LINK_DOWN is posted under
- * lgr->lock: smcr_slot_off(), which under that lock empties the slot and drops its pending
- * events, then leaves none that would be taken for one of the next link there. The report
- * to netlink is made under the lock, so that it comes before the report of the end
- * of the group, which may follow from the failure.
+ * Report the failure of a link, once, and only while the link is in its slot. The link is
+ * in no slot before smcr_lgr_place_link() and after smcr_slot_off().
+ *
+ * LINK_DOWN is posted under lgr->lock. Under that lock smcr_slot_off() empties the slot,
+ * and drops its pending events. So no LINK_DOWN of this link is left that would be taken
+ * for one of the next link in the slot. The report to netlink is also made under the lock:
+ * the end of the group may follow from the failure, and the report of that end has to come
+ * later.
  */
 static bool slot_fails(struct smcr_link *link, enum smcr_reason *why)
 {
@@ -240,12 +244,12 @@ static bool slot_fails(struct smcr_link *link, enum smcr_reason *why)
 }
 
 /**
- * smcr_lgr_not_sent() - a message cannot be posted, as its link has stopped
+ * smcr_lgr_not_sent() - a message cannot be posted, as its link has failed or stopped
  * @lgr: group
  * @slot: of the link
  *
- * Posts LINK_DOWN. If the link has failed, and smcr_lgr_link_down() was not called yet, the
- * reason of LINK_DOWN comes from the link.
+ * Posts LINK_DOWN. Until smcr_lgr_link_down() sets the reason of LINK_DOWN, the reason is
+ * the one that a failed link has recorded.
  *
  * Context: the group's work.
  */
@@ -263,11 +267,11 @@ void smcr_lgr_not_sent(struct smcr_lgr *lgr, u8 slot)
 
 /**
  * smcr_lgr_link_down() - a link has failed
- * @link: link; with the last one the group ends (CONN-32)
+ * @link: link; if it is the last one, the group ends (CONN-32)
  * @why: reason
  *
- * As the call comes some time after the failure, another link may be in the slot by now:
- * then the group is not changed.
+ * The call may come some time after the failure. If another link is in the slot by then,
+ * the group is not changed.
  *
  * Context: any up to softirq.
  */
@@ -280,10 +284,10 @@ void smcr_lgr_link_down(struct smcr_link *link, enum smcr_reason why)
 	if (!slot_fails(link, &why))
 		return;
 	/*
-	 * smcr_lgr_linked() has the links that drain, too: the state machine may use them
-	 * again. In first contact it is empty until the first link is confirmed, and so
-	 * does not show that all links are lost: there only the loss of the first link,
-	 * which is in slot 0, ends the group.
+	 * smcr_lgr_linked() returns links that drain, too, as the state machine may use
+	 * them again. In first contact it returns no link until the first link is
+	 * confirmed. So while the group is FORMING, only the loss of the first link, which
+	 * is in slot 0, ends the group.
 	 */
 	if (!smcr_lgr_linked(lgr) &&
 	    (!link->slot || smcr_lgr_state(lgr) != SMCR_LGR_ST_FORMING))
@@ -314,7 +318,7 @@ void smcr_lgr_place_link(struct smcr_link *link)
 		smcr_lgr_link_down(link, why);
 }
 
-/* Have a dead group released in @delay jiffies at the latest */
+/* Release a dead group in @delay jiffies at the latest */
 void smcr_lgr_release_in(struct smcr_lgr *lgr, unsigned long delay)
 {
 	spin_lock_bh(&lgr->lock);
@@ -363,13 +367,13 @@ static bool other_receives(const struct smcr_link *link, u8 num)
 }
 
 /**
- * smcr_lgr_other_receives() - can another link have messages that were not passed up?
+ * smcr_lgr_other_receives() - can any other link have messages that were not passed up?
  * @lgr: group
- * @num: number of the link that is not checked
+ * @num: number of the link that is left out
  *
  * Context: any up to softirq; the connection's lock may be held.
- * Return: false if all other links have stopped: all messages that have arrived on them
- * were passed up before this call.
+ * Return: false if all other links have stopped. Then every message that has arrived on
+ * them was passed up before this call.
  */
 bool smcr_lgr_other_receives(struct smcr_lgr *lgr, u8 num)
 {
@@ -427,7 +431,10 @@ static struct smcr_link *lgr_best_link(struct smcr_lgr *lgr,
 		if (!link || not & BIT(i) ||
 		    (on && !lgr_link_is(link, on)))
 			continue;
-		/* a live link that has failed just now, or still drains after STAY */
+		/*
+		 * skip a live link that has just failed, or that drains until its STAY is
+		 * carried out
+		 */
 		if (lgr->st != SMCR_LGR_ST_FORMING && !smcr_link_carries(link))
 			continue;
 		if (!best || atomic_read(&link->n_conns) <
@@ -493,9 +500,9 @@ struct smcr_link *smcr_lgr_lighter_link(struct smcr_lgr *lgr,
  * @lgr: group
  * @conf: Confirm
  *
- * A link that is not live here is found, too. It may not be live yet: the client's reply to
- * CONFIRM LINK comes over the link, and may come later than the Confirm, which comes over
- * TCP. Or it may have failed since.
+ * A link that is not live is found, too. The client's reply to CONFIRM LINK of that link
+ * may not have come yet: the reply comes over the link, and the Confirm, which comes over
+ * TCP, may be faster. Or the link may have failed after the client sent the Confirm.
  *
  * Context: any.
  * Return: link with a reference. NULL: there is none.

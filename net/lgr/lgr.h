@@ -2,14 +2,15 @@
 /*
  * Link groups: RFC 7609 2.2, 3.5.
  *
- * Lifetime: smcr_lgr_get_server()/_create() return a reference. The namespace's list (until
- * lgr_release()), every connection, every handshake that uses the group, and each
- * queued work have one, too. The last put queues the teardown (QP, MRs, PD, memory), which
- * always runs in process context.
+ * Lifetime: smcr_lgr_get_server() and smcr_lgr_create() return a reference. The
+ * namespace's list (until lgr_release()), every connection, every handshake that uses the
+ * group, and each queued work have one, too. The last put queues the teardown (QP, MRs,
+ * PD, memory), which always runs in process context.
  *
- * llc.work, "the group's work", runs the state machine of core/lgr_fsm.h. Names in capitals
- * are its events (SMCR_LGR_EV_*) and actions (SMCR_LGR_DO_*), or group states
- * (SMCR_LGR_ST_*). A link is live while it carries data: its slot is set in lgr->live.
+ * llc.work, "the group's work", runs the state machine of core/lgr_fsm.h. In comments,
+ * names in capitals are its events (SMCR_LGR_EV_*), its actions (SMCR_LGR_DO_*), or states
+ * of a group (SMCR_LGR_ST_*). A link is live while it carries data: its slot is set in
+ * lgr->live.
  */
 #ifndef _SMCR_LGR_H
 #define _SMCR_LGR_H
@@ -34,9 +35,9 @@
 
 /**
  * struct smcr_nics - numbers of the RNICs of one side, as core/lgr_roles.h uses them
- * @nic: RNIC of each number: its .mac, and .used, the value of @clock when the number was
- *	asked for last; .used is 0 while the number is free
- * @clock: counts how often any number was asked for
+ * @nic: RNICs by number. .mac: MAC of the RNIC. .used: value of @clock when the number was
+ *	last requested; 0: the number is free
+ * @clock: number of requests so far, for any of the numbers
  */
 struct smcr_nics {
 	struct {
@@ -46,7 +47,7 @@ struct smcr_nics {
 	u32 clock;
 };
 
-/* Events that are reported to netlink: X(NAME), which is SMCR_NL_EVENT_NAME there */
+/* Events that are reported to netlink: X(NAME); in netlink the name is SMCR_NL_EVENT_NAME */
 #define SMCR_LGR_CHANGES(X) \
 	X(GROUP_FORMING) \
 	X(GROUP_ACTIVE) \
@@ -65,25 +66,26 @@ enum smcr_lgr_change {
 
 /**
  * struct smcr_lgr_ops - callbacks of link groups into the floors above
- * @lose_conns: the group has ended: its connections end and leave it. Process
- *	context, may sleep
+ * @lose_conns: @lgr has ended: its connections end and leave it. Process context, may
+ *	sleep
  * @move_conns: @link was stopped or drained: its connections move to another link of the
- *	group, if there is one. If @link is deleted, connections that have left it may
- *	write without the limit of struct smcr_conn_bound again. Process context
- * @link_stays: @link, drained before or new, is the only one in use: connections that
- *	wait for a link use it. Process context
- * @spread_conns: of the link in each slot, @more[slot] connections move to another link.
+ *	group, if there is one. If @link is deleted, it does not limit the writes of
+ *	connections that have left it any more (struct smcr_conn_bound). Process context
+ * @link_stays: @link, which was drained or is new, is the only link in use: connections
+ *	that wait for a usable link go on. Process context
+ * @spread_conns: @more[slot] connections of the link in each slot move to other links.
  *	Process context
- * @late_conns: a device of @lgr is being removed, and no link there is in use any more. But
- *	connections that have not moved yet keep the device: they move or end. Process context
+ * @late_conns: a device of @lgr is being removed, and no link on it is in use any more.
+ *	But connections that have not moved yet have references that keep the device. They
+ *	move or end. Process context
  * @agreed: first contact has settled @lgr->terms.base: the first connection places its data
  *	accordingly. Process context
  * @link_gone: @link was stopped or drained: connections stop waiting for room in its send
  *	queue. Process context
  * @keepalive_due: sets @ka to the TEST LINK that connections of @link need. Process
  *	context
- * @event: reports @what of @lgr, or of its @link if that is not NULL, and the reason.
- *	Any context up to softirq; @lgr->lock and @sn->lgr_lock may be held
+ * @event: reports the change @what of @link or, if @link is NULL, of @lgr, with the reason
+ *	@why. Any context up to softirq; @lgr->lock and @lgr->sn->lgr_lock may be held
  */
 struct smcr_lgr_ops {
 	void (*lose_conns)(struct smcr_lgr *lgr);
@@ -98,48 +100,50 @@ struct smcr_lgr_ops {
 		      enum smcr_lgr_change what, enum smcr_reason why);
 };
 
-/* Set before the first group is made, by net/wire.c */
+/* Set by net/wire.c before the first group is made */
 extern const struct smcr_lgr_ops *smcr_lgr_owner_ops;
 
 /**
  * struct smcr_lgr_link - a link of the group's state machine
  * @lgr: group
- * @link: the link or NULL; set before MADE or FIRST is posted, cleared by llc.work when the
- *	link is stopped, or has failed with its device; written under lgr->lock
- * @old: link that was cleared from @link, to be stopped and put; llc.work stores it;
- *	lgr->lock
+ * @link: the link or NULL; set before MADE or FIRST is posted. llc.work clears it when the
+ *	link is stopped or, if its device is being removed, when it is FAILED or GONE; the
+ *	release of the group clears it, too. Written under lgr->lock
+ * @old: link that llc.work has cleared from @link, until it is stopped and put; lgr->lock
  * @moving: MOVE is under way; llc.work
- * @drains: MOVE does not stop the link before what is under way on it has arrived;
- *	written by llc.work
- * @move_no: number of the last MOVE; written by llc.work before the action is queued
+ * @drains: MOVE drains the link, and stops it only if draining fails. If false, MOVE stops
+ *	the link at once; written by llc.work
+ * @move_no: number of the last MOVE; written by llc.work before that MOVE is queued
  * @moved_no: number of the last MOVE that was carried out; written by @work before it
- *	reports
- * @leave_at: if the device of @link is being removed: jiffies when @link fails if it still
- *	exists, else 0; written by smcr_lgr_kill_dev(), and by llc.work after STOP
- * @pairs: RNICs of the links that the group has; written by llc.work before MAKE
- * @carrier: slot of the link that carries the exchange; written by llc.work before MAKE
- * @nic: number of the own RNIC that @link is on; written by @work before it reports
+ *	posts MOVED
+ * @leave_at: jiffies at which @link fails, if it still exists then, because its device is
+ *	being removed; 0: none; written by smcr_lgr_kill_dev(), and by llc.work after STOP
+ * @pairs: RNICs of the active links of the group; written by llc.work before MAKE
+ * @carrier: slot of the link that carries the ADD LINK exchange; written by llc.work
+ *	before MAKE
+ * @nic: number of the own RNIC that @link is on; written by @work before it posts MADE
  * @peer_nic: client: number of the peer's RNIC; written by llc.work before MAKE
  * @try: server: argument of smcr_roles_offer(); written by llc.work before MAKE
  * @again: server: argument of smcr_roles_offer(); written by llc.work before MAKE
- * @peer: the peer's end, from ADD LINK; written by llc.work, client: before MAKE, server:
- *	before UP
- * @tok: own RTokens on @link, each with the RMB's RKey on the link that carries the
- *	exchange; written by @work before it reports
- * @n_tok: number of @tok; written by @work before it reports
- * @probe: queue pair that is only offered, in place of @link: slot_make_probe(); @work
+ * @peer: the peer's end of @link, from ADD LINK; written by llc.work, at the client before
+ *	MAKE, at the server before UP
+ * @tok: own RTokens on @link, each with the RMB's RKey on the link in @carrier; written by
+ *	@work before it posts MADE
+ * @n_tok: number of @tok; written by @work before it posts MADE
+ * @probe: queue pair that is only offered, without a link in @link: slot_make_probe();
+ *	@work
  * @probe_psn: PSN of @probe; @work
- * @work: carries out @actions, always on smcr_end_wq, as on two queues it could run
- *	twice at a time; owns a reference on the group while queued
- * @actions: actions queued for @work, bits by enum smcr_lgr_do; a queued MAKE is one of the
- *	smcr_making_max that may be under way; atomic
- * @in_line: in making_line, while smcr_making_max others are under way and MAKE waits; the
- *	list owns a reference on the group; making_lock
- * @ok: outcome of the last action; written by @work before it reports
- * @why: reason of a failed action; written by @work before it reports
- * @down: the failure of @link is reported; lgr->lock
- * @down_why: reason of that failure; lgr->lock
- * @test: TEST LINK of the link; llc.lock
+ * @work: carries out @actions. It is always queued on smcr_end_wq: on two queues it could
+ *	run twice at a time. Owns a reference on the group while queued
+ * @actions: actions queued for @work, bits by enum smcr_lgr_do; atomic. At most
+ *	smcr_making_max MAKEs of all groups are queued or under way
+ * @in_line: entry in making_line, where MAKE waits while smcr_making_max others are queued
+ *	or under way; the list owns a reference on the group; making_lock
+ * @ok: outcome of the last MAKE or UP; written by @work before it posts MADE or UP
+ * @why: reason if @ok is false; written by @work before it posts MADE or UP
+ * @down: the failure of @link was reported; lgr->lock
+ * @down_why: reason that LINK_DOWN of @link has; lgr->lock
+ * @test: state of TEST LINK; llc.lock
  */
 struct smcr_lgr_link {
 	struct smcr_lgr *lgr;
@@ -185,7 +189,7 @@ struct smcr_lgr_origin {
 /**
  * struct smcr_lgr_terms - what first contact settles; written by llc.work until ACTIVE
  * @max_links: maximum number of links
- * @base: data offset in elements: 0, or 4 with eye catchers
+ * @base: offset of the data in elements: 0, or 4 with eye catchers
  */
 struct smcr_lgr_terms {
 	u8 max_links;
@@ -206,18 +210,20 @@ struct smcr_lgr_nics {
  * @sn: namespace; immutable
  * @net: its place in the namespace; sn->lgr_lock
  * @refs: references
- * @server: the role of this host; immutable
+ * @server: this host is the server; immutable
  * @id: for display; immutable
  * @dialect: version of the protocol, core/dialect.h; immutable
  * @peer: the peer, from the Proposal or the Accept; immutable
  * @vlan: VLAN ID; immutable
- * @single: net.smcr.max_links is 1: no second link; immutable
+ * @single: net.smcr.max_links was 1 when the group was created: only one link is wanted;
+ *	immutable
  * @eye_wanted: net.smcr.eye_catcher when the group was created; immutable
  * @origin: device and port of the first link; immutable
  * @mem: parameters of its buffers, without a device; each link has a copy with its own
  *	device; immutable
  * @terms: what first contact settles; written by llc.work until ACTIVE, then immutable
- * @link: the first link, as long as it is there; first contact relies on it; @lock
+ * @link: the first link, which first contact uses; NULL after the link has left its slot;
+ *	@lock
  * @live: slots of the links that carry data, bits; atomic
  * @spare: slots of links that drain, and that STAY can make live again, bits; a slot
  *	moves between @live and @spare under @lock
@@ -226,7 +232,8 @@ struct smcr_lgr_nics {
  * @st: enum smcr_lgr_st; written under @lock, by lgr_set_state_locked() only;
  *	read under @lock or by smcr_lgr_state()
  * @why: reason of DEAD; read under @lock, or after smcr_lgr_state() returned DEAD
- * @wait: woken when @st changes, or an own LLC exchange or attempt to add an RMB ends
+ * @wait: woken when @st changes, first contact is settled, an own RKEY exchange goes on or
+ *	ends, or an attempt to add an RMB ends; see also smcr_lgr_wake_claims()
  * @conns: connections; @lock
  * @rtok: memory of the peer; @lock
  * @rmbs: own memory; rmbs.mutex
@@ -290,7 +297,10 @@ struct smcr_link *smcr_lgr_lighter_link(struct smcr_lgr *lgr,
 struct smcr_link *smcr_lgr_named_link(struct smcr_lgr *lgr,
 				      const struct smcr_clc_accept *conf);
 
-/* Slots of links that carry data (@live), or may do so again (@spare). Up to softirq */
+/*
+ * Slots of links that carry data (lgr->live) or may do so again (lgr->spare), bits. Any
+ * context up to softirq
+ */
 static inline unsigned long smcr_lgr_linked(struct smcr_lgr *lgr)
 {
 	unsigned long slots;
@@ -305,7 +315,7 @@ static inline unsigned long smcr_lgr_linked(struct smcr_lgr *lgr)
  * smcr_lgr_state() - state of a group, without its lock
  * @lgr: link group
  *
- * After DEAD was read, @lgr->why is its reason.
+ * After this function has returned DEAD, @lgr->why is the reason of DEAD.
  *
  * Context: any.
  * Return: enum smcr_lgr_st.

@@ -8,7 +8,10 @@
 #include "lgr/lgr_balance.h"
 #include "lgr/lgr_impl.h"
 
-/* Set @more: how many connections are to leave the link of each slot. Returns their sum */
+/*
+ * Set @more to the number of connections that are to leave the link of each slot. Returns
+ * their sum
+ */
 static u32 balance_plan(struct smcr_lgr *lgr, u32 more[SMCR_SLOTS])
 {
 	const struct smcr_link *link;
@@ -32,11 +35,11 @@ static u32 balance_plan(struct smcr_lgr *lgr, u32 more[SMCR_SLOTS])
 
 /**
  * smcr_lgr_balance() - spread the connections of a group evenly over its links
- * @lgr: group; nothing happens unless it is active and a link has too many connections
+ * @lgr: group; nothing happens if it is not ACTIVE, or if no link has more than its share
  *
- * Each connection moves later, in its own work, and only if the move still evens the load
- * at that time. A move concerns only what this host sends: the peer chooses the link for
- * what it sends.
+ * Each connection moves later, in its own work, if the move still makes the load more even
+ * at that time. Only the link that this host sends on changes: the peer chooses the link
+ * that it sends on.
  *
  * Context: process, sleeps.
  */

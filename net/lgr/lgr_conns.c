@@ -23,10 +23,10 @@ static void lgr_arm_idle(struct smcr_lgr *lgr)
 }
 
 /*
- * If the group has no connection, put it at the end of sn->lgr_idle, from which
- * lgr_evict() takes the first one; else take it off. Called when the last
- * connection has ended, and when the first one has come. Of two callers at a time the
- * later one reads the final conns.n.
+ * If the group has no connection, put it at the end of sn->lgr_idle; else take it off that
+ * list. lgr_evict() ends the first group of the list. This function is called when the
+ * last connection has ended, and when the first one has come. If two threads call it at a
+ * time, the one that gets sn->lgr_lock last reads the final conns.n.
  */
 static void lgr_note_idle(struct smcr_lgr *lgr)
 {
@@ -61,11 +61,11 @@ int smcr_lgr_init_conns(struct smcr_lgr *lgr)
 }
 
 /**
- * smcr_lgr_find_conn() - connection of a token
- * @lgr: group on whose link the token came
+ * smcr_lgr_find_conn() - find a connection by its token
+ * @lgr: group of the link that the token came on
  * @token: alert token
  *
- * Context: RCU read side, which keeps the memory of the connection.
+ * Context: in an RCU read-side section, which keeps the memory of the connection.
  * Return: NULL if no connection has the token.
  */
 struct smcr_lgr_member *smcr_lgr_find_conn(struct smcr_lgr *lgr, u32 token)
@@ -75,8 +75,8 @@ struct smcr_lgr_member *smcr_lgr_find_conn(struct smcr_lgr *lgr, u32 token)
 
 /*
  * Why data_race(): the lock of a hash bucket is a bit in the pointer to its first entry.
- * The holder of the lock reads the pointer plainly while another processor tries to set
- * that bit. This race is in inline code of rhashtable.h, not here.
+ * The holder of the lock reads the pointer without READ_ONCE() while another processor
+ * tries to set that bit. This race is in inline code of rhashtable.h, not here.
  */
 static int member_insert(struct smcr_lgr *lgr, struct smcr_lgr_member *conn)
 {
@@ -160,13 +160,13 @@ void smcr_lgr_del_conn(struct smcr_lgr *lgr, struct smcr_lgr_member *conn)
 /**
  * smcr_lgr_each_conn() - visit the connections of a group
  * @lgr: group
- * @fn: called for each connection with lgr->lock held; connections that come or go
- *	meanwhile are visited or not
+ * @fn: called for each connection with lgr->lock held; a connection that is added or
+ *	removed during the visit may be visited or not
  * @arg: argument of @fn
  *
  * A group may have 65,025 connections, and softirqs wait for its lock. So the lock is
- * released after every SMCR_CONNS_BATCH connections; meanwhile an entry with token 0, which
- * no connection has, marks the place in the list.
+ * released after every SMCR_CONNS_BATCH connections. While it is released, an entry with
+ * token 0, which no connection has, marks the place in the list.
  *
  * Context: process, sleeps.
  */
@@ -199,7 +199,7 @@ void smcr_lgr_each_conn(struct smcr_lgr *lgr,
 }
 
 /**
- * smcr_lgr_first_conn() - a connection of a group
+ * smcr_lgr_first_conn() - the first connection of a group
  * @lgr: group, lgr->lock held
  *
  * Return: NULL if there is none.
@@ -217,19 +217,22 @@ struct smcr_lgr_member *smcr_lgr_first_conn(struct smcr_lgr *lgr)
 }
 
 /**
- * smcr_lgr_wake_claims() - a connection has ended at the peer
+ * smcr_lgr_wake_claims() - wake handshakes, as a connection has ended at the peer
  * @lgr: group
  *
- * Wakes the handshakes that wait for the element of such a connection, and by the key no
- * others. The caller has the lock under which they look whether it has ended, after they
- * have begun to watch lgr->wait: so this function sees them without a barrier, or they see
- * the end.
+ * The key keeps smcr_hs_woken() from kicking handshakes that do not wait for the peer's
+ * element of such a connection.
+ *
+ * A handshake adds itself to lgr->wait, then checks under the connection's lock whether
+ * the connection has ended. The caller has recorded the end under that lock, and still has
+ * the lock. So even without a barrier, this function finds the handshake, or the handshake
+ * finds the end.
  *
  * Context: any up to softirq.
  */
 void smcr_lgr_wake_claims(struct smcr_lgr *lgr)
 {
-	/* without a barrier: the caller's lock orders it, see above */
+	/* no barrier: the caller's lock orders this, see above */
 	if (waitqueue_active(&lgr->wait))
 		__wake_up(&lgr->wait, TASK_NORMAL, 0, SMCR_LGR_WAKE_CLAIMS);
 }

@@ -24,8 +24,8 @@ struct smcr_lgr_member {
  * @tab: by alert token; RCU readers
  * @n: number of connections; READ_ONCE without the lock
  * @list: smcr_lgr_member.lgr_node
- * @ka_min: jiffies for which a link is idle before any connection needs a keepalive probe;
- *	0: no connection needs any; READ_ONCE without the lock
+ * @ka_min: shortest time in jiffies that a link may be idle before a connection needs a
+ *	keepalive probe; 0: no connection needs one; READ_ONCE without the lock
  * @idle_work: ends the group after T_LGR_IDLE; owns a reference on the group while
  *	queued
  */
@@ -43,7 +43,7 @@ void smcr_lgr_each_conn(struct smcr_lgr *lgr,
 			void (*fn)(struct smcr_lgr_member *conn, void *arg), void *arg);
 struct smcr_lgr_member *smcr_lgr_first_conn(struct smcr_lgr *lgr);
 void smcr_lgr_del_conn(struct smcr_lgr *lgr, struct smcr_lgr_member *conn);
-/* Key of a wake-up of lgr->wait that is for waiters for an element of the peer */
+/* Key of wake-ups of lgr->wait for handshakes that wait for an element of the peer */
 #define SMCR_LGR_WAKE_CLAIMS	((void *)1)
 void smcr_lgr_wake_claims(struct smcr_lgr *lgr);
 struct smcr_lgr_member *smcr_lgr_find_conn(struct smcr_lgr *lgr, u32 token);

@@ -8,7 +8,7 @@
 #include "lgr/lgr_impl.h"
 #include "lgr/rmb_impl.h"
 
-/* Index of the entry of @dev, or of a free one; -ENOSPC */
+/* Index of the entry of @dev; if there is none, of a free entry; -ENOSPC if none is free */
 static int lgr_dev_find(const struct smcr_lgr *lgr, const struct smcr_dev *dev)
 {
 	int d, free = -ENOSPC;
@@ -24,8 +24,9 @@ static int lgr_dev_find(const struct smcr_lgr *lgr, const struct smcr_dev *dev)
 }
 
 /*
- * From now on, new RMBs fit @dev, too: each RMB is registered on the devices of all
- * links, so one that does not fit is given up, with the connection that needs it.
+ * Limit the size of new RMBs to what @dev can register, too. Each RMB is registered on the
+ * devices of all links. If a new RMB did not fit one of these devices, it would be given
+ * up, and the connection that needs it would fail.
  */
 static int lgr_dev_begin(struct smcr_lgr *lgr, struct smcr_lgr_dev *ld,
 			 struct smcr_dev *dev)
@@ -51,7 +52,7 @@ static int lgr_dev_begin(struct smcr_lgr *lgr, struct smcr_lgr_dev *ld,
  * @dev: device; the entry has a reference
  *
  * Context: process, sleeps.
- * Return: index in lgr->rmbs.devs, with a protection domain, good until
+ * Return: index in lgr->rmbs.devs, with a protection domain, valid until
  * smcr_lgr_dev_put(); -ENOSPC, or what ib_alloc_pd() returned.
  */
 int smcr_lgr_dev_get(struct smcr_lgr *lgr, struct smcr_dev *dev)
@@ -72,11 +73,11 @@ int smcr_lgr_dev_get(struct smcr_lgr *lgr, struct smcr_dev *dev)
  * smcr_lgr_dev_put() - put the entry of a device after a link there was freed
  * @lgr: group
  * @d: index in lgr->rmbs.devs
- * @orphan: the device has not destroyed a queue pair of the link, so that the protection
- *	domain, which it is in, must not be freed
+ * @orphan: the device has failed to destroy a queue pair of the link. The protection
+ *	domain of that queue pair must not be freed
  *
- * When the last link on a device is freed, so are the memory regions and mappings that
- * RMBs have for the device, and the protection domain.
+ * If the link was the last one on the device, the protection domain there is freed, and so
+ * are the memory regions and mappings that RMBs have for the device.
  *
  * Context: process, sleeps. Called as @freed of struct smcr_link_ops.
  */
@@ -102,13 +103,13 @@ void smcr_lgr_dev_put(struct smcr_lgr *lgr, u8 d, bool orphan)
  * @lgr: group
  * @dev: device that is being removed
  *
- * Called when no link on the device is in a slot. A reference on a link that has left its
- * slot keeps the entry of the device in lgr->rmbs.devs all the same.
+ * Called when no link on the device is in a slot. A link that has left its slot may still
+ * have references. As long as it has, the device keeps its entry in lgr->rmbs.devs.
  *
  * Context: any; one caller at a time for a device.
  * Return: true if this call and an earlier one have found such an entry. The first call
- * that finds it returns false: connections that are moving just then usually put their
- * references before the next call (dev_wait_gone() calls once a second).
+ * that finds it returns false: connections that are moving at that time usually put their
+ * references on the link before the next call. dev_wait_gone() calls once a second.
  */
 bool smcr_lgr_dev_late(struct smcr_lgr *lgr, const struct smcr_dev *dev)
 {

@@ -11,10 +11,10 @@
  * @dev: with a reference; NULL: the entry is free
  * @pd: protection domain of the group on @dev
  * @n_links: number of links on @dev
- * @keep_pd: the device has not destroyed an MR or a queue pair in @pd, which is
- *	therefore never freed
- * @late: the removal of the device has found this entry, but no link on the device in any
- *	slot; only the removal writes it until @dev changes; no lock
+ * @keep_pd: the device has failed to destroy an MR or a queue pair in @pd, so @pd is never
+ *	freed
+ * @late: the removal of the device has found this entry when no link on the device was in
+ *	a slot; written by the removal, and cleared when @dev is set; no lock
  */
 struct smcr_lgr_dev {
 	struct smcr_dev *dev;

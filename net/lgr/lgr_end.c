@@ -59,7 +59,10 @@ void smcr_lgr_idle_work(struct work_struct *work)
 	smcr_lgr_put(lgr);
 }
 
-/* Release a dead group: connections, links, works, lists. Does not wait for the peer */
+/*
+ * Release a dead group: end its connections, links and works, and take it off all lists.
+ * Does not wait for the peer
+ */
 static void lgr_release(struct smcr_lgr *lgr)
 {
 	struct smcr_net *sn = lgr->sn;
@@ -72,7 +75,7 @@ static void lgr_release(struct smcr_lgr *lgr)
 		smcr_lgr_put(lgr);
 	smcr_race(lgr->sn->net, "lgr-release");
 	smcr_lgr_run_stop(lgr);
-	/* a link may have been made, or taken off its slot, meanwhile */
+	/* since the first call, a link may have been made, or taken off its slot */
 	smcr_links_stop(lgr);
 	spin_lock_bh(&lgr->lock);
 	off = lgr->end.links;
@@ -95,13 +98,15 @@ static void lgr_release(struct smcr_lgr *lgr)
 }
 
 /**
- * smcr_lgr_first_over() - no first contact relies on the links of a group any more
+ * smcr_lgr_first_over() - first contact does not use the links of a group any more
  * @lgr: group, with a reference
  *
- * When a group ends before it is ACTIVE, its release leaves the links to first contact.
- * After this call the release puts them; if the release has come already, this function
- * puts them. The handshake calls it before it waits for the lock of its socket, which a
- * thread may hold for ever: the links must not keep their devices that long.
+ * If a group ends before it is ACTIVE, its release does not put the links, as first
+ * contact may still use them. After this call the release puts them. If the group was
+ * released before this call, this function puts them.
+ *
+ * The handshake calls this function before it waits for its socket lock. A thread may hold
+ * that lock for ever, and the links must not keep their devices that long.
  *
  * Context: process, sleeps.
  */
@@ -118,7 +123,7 @@ void smcr_lgr_first_over(struct smcr_lgr *lgr)
 		smcr_links_off(lgr);
 }
 
-/* Runs once: on RELEASE of the state machine, or at lgr->end.due */
+/* Runs once: when the state machine has ordered RELEASE, or at lgr->end.due */
 void smcr_lgr_end_work(struct work_struct *work)
 {
 	struct smcr_lgr *lgr = container_of(to_delayed_work(work),
@@ -145,8 +150,8 @@ static bool lgr_net_idle(struct smcr_net *sn)
  * smcr_lgr_kill_net_start() - end all groups of a namespace, do not wait
  * @sn: namespace; no new group can be started any more
  *
- * There may be 65,535 groups. Each one is looked up anew, so that no lock is held over
- * all of them.
+ * There may be 65,535 groups. Each one is looked up separately, so that no lock is held
+ * while all of them are visited.
  *
  * Context: process, sleeps.
  */
@@ -184,7 +189,7 @@ void smcr_lgr_kill_net(struct smcr_net *sn)
 /**
  * smcr_lgr_kill_all() - end of the module: all groups of all namespaces
  *
- * Does not wait for their end: smcr_dev_exit() and smcr_pernet_exit() do.
+ * Does not wait for the end of the groups: smcr_dev_exit() and smcr_pernet_exit() wait.
  *
  * Context: process.
  */

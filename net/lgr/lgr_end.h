@@ -8,13 +8,14 @@
 
 /**
  * struct smcr_lgr_end - the end of the group; lgr->lock
- * @due: jiffies, when a dead group is released at the latest
- * @announce: DELETE LINK announces the end to the peer; final when DEAD
+ * @due: jiffies at which a dead group is released at the latest
+ * @announce: DELETE LINK announces the end to the peer; does not change after DEAD
  * @released: @work has begun
- * @links: no first contact relies on the links: the release puts them
- * @kept: the group is released, but not its links: first contact relies on them
- * @met: when the links were put, the peer's end of the first one was known
- * @work: releases the group; owns a reference from DEAD on until it has done so
+ * @links: first contact does not use the links any more, so the release puts them
+ * @kept: the group was released, but its links were not put, as first contact may use them
+ * @met: the peer's end of the first link was known when the links were put
+ * @work: releases the group; owns a reference on the group from DEAD until the release is
+ *	done
  * @free_work: frees the group, queued by the last put
  * @del: DELETE LINK for the whole group; set by the caller that has set DEAD, before it
  *	posts WANT_END

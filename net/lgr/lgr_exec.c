@@ -62,7 +62,7 @@ static bool llc_echo_ok(struct smcr_lgr *lgr, u8 slot,
 	return ok;
 }
 
-/* Set @ev->facts: what the state machine cannot check of the message in @ev */
+/* Set @ev->facts: results of checks of @ev->msg that the state machine cannot make */
 void smcr_lgr_read_facts(struct smcr_lgr *lgr, struct smcr_lgr_ev *ev)
 {
 	const struct smcr_link *link = smcr_slot_link(&lgr->slot[ev->slot]);
@@ -75,8 +75,9 @@ void smcr_lgr_read_facts(struct smcr_lgr *lgr, struct smcr_lgr_ev *ev)
 		break;
 	case SMCR_LLC_ADD_LINK:
 		/*
-		 * smcr_lgr_peer_nic() gives the MAC a number. A request to a server is only
-		 * a notice, which may have any MAC, so that MAC gets none.
+		 * smcr_lgr_peer_nic() assigns a number to the MAC. ADD LINK with R=0 to a
+		 * server is only a notice. A notice may have any MAC, so its MAC gets no
+		 * number.
 		 */
 		if (msg->reply || !lgr->server)
 			facts->nic = smcr_lgr_peer_nic(lgr, msg->add_link.mac);
@@ -141,8 +142,8 @@ static void fill_add_link(struct smcr_lgr *lgr, const struct smcr_lgr_link *slot
 }
 
 /*
- * ADD LINK of a client, its notice of another RNIC: fill in an RNIC that no link is on
- * (LLC-35). False: there is none, so no notice is sent.
+ * ADD LINK of a client, which is its notice of another RNIC: fill in an RNIC that no link
+ * is on (LLC-35). False: there is no such RNIC, so no notice is sent.
  */
 static bool fill_notice(struct smcr_lgr *lgr, struct smcr_llc_add_link *al)
 {
@@ -168,7 +169,7 @@ static void fill_add_link_cont(const struct smcr_lgr_link *slot,
 		ac->pair[i] = slot->tok[slot->n_tok - left + i];
 }
 
-/* Fill in entries of the own CONFIRM RKEY, from the one for rkey_slots[@from] on */
+/* Fill in entries of the own CONFIRM RKEY, beginning with the one for rkey_slots[@from] */
 static void fill_rkey_others(struct smcr_lgr *lgr, u8 from,
 			     struct smcr_llc_rkey_entry *e, u8 n)
 {
@@ -183,7 +184,7 @@ static void fill_rkey_others(struct smcr_lgr *lgr, u8 from,
 	}
 }
 
-/* Set the links that the own CONFIRM RKEY names: all active ones but @carrier */
+/* Set rkey_slots to the links that the own CONFIRM RKEY names: all active ones but @carrier */
 static void list_rkey_slots(struct smcr_lgr *lgr, u8 carrier)
 {
 	struct smcr_llc_run *run = &lgr->llc;
@@ -295,7 +296,7 @@ static void do_arm(struct smcr_lgr *lgr, const struct smcr_lgr_act *a)
 
 /* RTokens of the peer */
 
-/* Record entries of the peer's CONFIRM RKEY, each for the link whose number it has */
+/* Record entries of the peer's CONFIRM RKEY, each for the link that it names */
 static void learn_others(struct smcr_lgr *lgr,
 			 const struct smcr_llc_rkey_entry *e, u8 n)
 {
@@ -309,7 +310,7 @@ static void learn_others(struct smcr_lgr *lgr,
 	}
 }
 
-/* End the peer's CONFIRM RKEY, if one has begun; !@ok: not all messages came (LLC-13) */
+/* End the peer's CONFIRM RKEY, if one has begun. @ok: all its messages have come (LLC-13) */
 static void learn_end(struct smcr_lgr *lgr, bool ok)
 {
 	if (lgr->llc.learning >= 0)
@@ -338,10 +339,10 @@ static void do_learn_rmb(struct smcr_lgr *lgr, const struct smcr_lgr_act *a,
 }
 
 /*
- * ADD LINK CONTINUATION: record the RTokens of the peer's RMBs on the new link. A peer with
- * net/smc, the SMC-R of the mainline kernel, announces all RMBs that are in use, also those
- * that it has not announced before, or has withdrawn. No connection writes to such an
- * unknown RMB, so its RToken is not recorded (LLC-41).
+ * ADD LINK CONTINUATION: record the RTokens of the peer's RMBs on the new link. A peer
+ * with net/smc, the SMC-R of the mainline kernel, announces all its RMBs that are in use.
+ * Among them may be RMBs that it has not announced before, or has withdrawn. No connection
+ * of this host writes to such an unknown RMB, so its RToken is not recorded (LLC-41).
  */
 static void do_learn(struct smcr_lgr *lgr, const struct smcr_lgr_act *a,
 		     const struct smcr_llc *msg)
@@ -373,8 +374,8 @@ static void do_forget_rmb(struct smcr_lgr *lgr, u8 slot,
 /* First contact */
 
 /*
- * The CONFIRM LINK of both sides is known: set the peer's user ID and, in first contact,
- * the number of links (LG-10), eye catchers and the form of ADD LINK.
+ * The CONFIRM LINK messages of both sides are known: set the peer's user ID and, in first
+ * contact, the number of links (LG-10), eye catchers and the form of ADD LINK.
  */
 static void do_agreed(struct smcr_lgr *lgr, struct smcr_link *link,
 		      const struct smcr_llc *msg)
@@ -402,7 +403,7 @@ static void do_agreed(struct smcr_lgr *lgr, struct smcr_link *link,
 		   smcr_dialect_base(d, lgr->eye_wanted,
 				     !peer->no_eye_catcher));
 	form = d->llc_form(lgr->terms.base);
-	/* a server has made its second link already, which needs the form, too (3.5.1.5) */
+	/* a server has made its second link already: that needs the form, too (3.5.1.5) */
 	for (i = 0; i < SMCR_SLOTS; i++) {
 		other = smcr_slot_link(&lgr->slot[i]);
 		if (other)
@@ -422,7 +423,10 @@ static void llc_activate(struct smcr_lgr *lgr)
 static void do_settled(struct smcr_lgr *lgr, const struct smcr_lgr_act *a)
 {
 	if (a->res == SMCR_FIRST_OK)
-		/* before the next message is sent: a peer that has got it may reuse the group */
+		/*
+		 * before the next message is sent: a peer that has received it may reuse
+		 * the group
+		 */
 		llc_activate(lgr);
 	else if (a->why == SMCR_R_LLC_TIMEOUT)
 		smcr_count(lgr->sn, SMCR_CNT_T_LLC_FIRST);
@@ -435,7 +439,7 @@ static void do_fail(struct smcr_lgr *lgr, const struct smcr_lgr_act *a)
 	smcr_llc_fail(lgr, a->slot, a->why);
 }
 
-/* @msg: ADD LINK of the server; only for a client */
+/* @msg: ADD LINK of the server; used at a client only */
 static void do_make(struct smcr_lgr *lgr, struct smcr_lgr_link *slot,
 		    const struct smcr_lgr_act *a, const struct smcr_llc *msg)
 {
@@ -458,14 +462,14 @@ static void do_make(struct smcr_lgr *lgr, struct smcr_lgr_link *slot,
 }
 
 /*
- * Report an event of a link to netlink; nothing if the slot has no link, but only a queue
- * pair made by slot_make_probe().
+ * Report an event of a link to netlink, but none if the slot has only a queue pair of
+ * slot_make_probe().
  */
 static void link_event(struct smcr_lgr *lgr, u8 slot, enum smcr_lgr_change what)
 {
 	struct smcr_link *link = smcr_slot_link(&lgr->slot[slot]);
 
-	/* no event if the link has failed meanwhile: it is neither active nor leaving */
+	/* no event if the link has just failed: it is neither active nor leaving */
 	if (link && READ_ONCE(link->st) != SMCR_LINK_ST_ERR)
 		smcr_lgr_owner_ops->event(lgr, link, what, SMCR_R_NONE);
 }
@@ -476,15 +480,15 @@ static void do_move(struct smcr_lgr *lgr, const struct smcr_lgr_act *a)
 	struct smcr_lgr_link *slot = &lgr->slot[a->slot];
 	const struct smcr_link *link = smcr_slot_link(slot);
 	/*
-	 * A peer with net/smc (see do_learn()) sets "orderly" also when its end of the link is
-	 * dead: then the reason of the deletion is "lost path".
+	 * A peer with net/smc (see do_learn()) sets "orderly" even if its end of the link
+	 * has failed. In that case the reason of the deletion is "lost path".
 	 */
 	bool works = lgr->llc.fsm.slot[a->slot].del_reason != SMCR_DEL_LOST_PATH;
 
 	/*
-	 * With a->answers, the reply to DELETE LINK goes over the link after MOVED, so the
-	 * link is drained, not stopped. WRITE_ONCE: the work of the link may still carry
-	 * out an earlier MOVE.
+	 * If a->answers is set, the reply to DELETE LINK goes over this link after MOVED,
+	 * so the link is drained, not stopped. WRITE_ONCE(), because the work of the link
+	 * may be carrying out an earlier MOVE.
 	 */
 	WRITE_ONCE(slot->drains, works && (a->orderly || a->answers));
 	slot->moving = true;
@@ -499,7 +503,7 @@ static void do_move(struct smcr_lgr *lgr, const struct smcr_lgr_act *a)
 	smcr_lgr_link_queue(lgr, a->slot, SMCR_LGR_DO_MOVE);
 }
 
-/* Have connections use a link again; slot_stay() reports if it has failed meanwhile */
+/* Let connections use a link again. If the link has just failed, slot_stay() reports that */
 static void do_stay(struct smcr_lgr *lgr, u8 slot)
 {
 	struct smcr_link *link = smcr_slot_link(&lgr->slot[slot]);
@@ -513,7 +517,7 @@ static void do_stay(struct smcr_lgr *lgr, u8 slot)
 	smcr_lgr_link_queue(lgr, slot, SMCR_LGR_DO_STAY);
 }
 
-/* Make a link live. If no link was live, connections of lost links have waited for it */
+/* Make a link live. If no other link was live, connections of lost links wait for a link */
 static void do_live(struct smcr_lgr *lgr, u8 slot)
 {
 	struct smcr_link *link = smcr_slot_link(&lgr->slot[slot]);
@@ -606,7 +610,7 @@ static void do_one(struct smcr_lgr *lgr, const struct smcr_lgr_act *a,
 	}
 }
 
-/* Copy the numbers that the state machine has given to links, for other readers */
+/* Copy link numbers from the state machine to the links, for readers in other contexts */
 static void llc_number_links(struct smcr_lgr *lgr)
 {
 	struct smcr_link *link;
@@ -624,16 +628,16 @@ static void llc_number_links(struct smcr_lgr *lgr)
 }
 
 /*
- * A link that has failed (FAILED) is stopped when the peer has agreed to its deletion. A
- * link that the server has deleted (GONE) is stopped when the own reply is delivered. The
- * removal of a device waits for neither: links on the device leave their slots here.
+ * A FAILED link is stopped when the peer has agreed to its deletion. A client's GONE link,
+ * which the server has deleted, is stopped when the client's reply is delivered. The
+ * removal of a device waits for neither event: a link on the device leaves its slot here.
  */
 static void llc_leave_devices(struct smcr_lgr *lgr)
 {
 	const struct smcr_link *link;
 	int i;
 
-	/* first contact, and the end of a group, release their links themselves */
+	/* first contact, and the end of a group, put their links themselves */
 	if (lgr->llc.fsm.first || lgr->llc.fsm.ending)
 		return;
 	for (i = 0; i < SMCR_SLOTS; i++) {
@@ -643,7 +647,7 @@ static void llc_leave_devices(struct smcr_lgr *lgr)
 		     lgr->llc.fsm.slot[i].st == SMCR_SLOT_GONE) &&
 		    READ_ONCE(link->pid.dev->removed)) {
 			smcr_slot_off(lgr, i);
-			/* the reply that goes over the link is not delivered any more */
+			/* a reply that goes over this link is not delivered any more */
 			if (lgr->llc.fsm.slot[i].st == SMCR_SLOT_GONE)
 				smcr_lgr_post(lgr, SMCR_LGR_EV_LINK_DOWN, i);
 		}

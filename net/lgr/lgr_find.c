@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Link-group lookup and creation. RFC 7609 2.2, 3.5.3. Limits on the number of groups and
- * first contacts. A group is not offered again to an address that has denied it, which
- * means: declined it as "out of sync" (see smcr_lgr_suspect()).
+ * first contacts.
+ *
+ * An address *denies* a group by a Decline "out of sync". The group is not offered to that
+ * address again: see smcr_lgr_suspect().
  */
 #include <linux/etherdevice.h>
 #include <linux/random.h>
@@ -17,7 +19,7 @@
 #include "lgr/llc_test.h"
 #include "lgr/rmb.h"
 
-/* One address may run 1/SMCR_FIRST_SHARE of max_first_contacts at a time: its share */
+/* Share of one address: max_first_contacts / SMCR_FIRST_SHARE first contacts at a time */
 #define SMCR_FIRST_SHARE	4
 
 static atomic_t smcr_lgr_ids = ATOMIC_INIT(0);
@@ -43,9 +45,9 @@ static bool lgr_evict(struct smcr_net *sn)
 }
 
 /*
- * Count a new group if there is room for it (SEC-13), if need be after an idle one was
- * evicted. Evicted groups take a while to be freed, so the total may reach
- * 2 x max_lgrs.
+ * Count a new group if there is room for it (SEC-13). If the limit is reached, evict an
+ * idle group first. Evicted groups take a while to be freed, so the total may be twice
+ * max_lgrs.
  */
 static bool lgr_admit(struct smcr_net *sn)
 {
@@ -172,8 +174,9 @@ static int lgr_setup(struct smcr_lgr *lgr, const struct smcr_port_id *pid,
 	}
 	link->user_id = get_random_u32();
 	/*
-	 * Other threads can find a server's group already, so they must find a complete
-	 * link. Completions come later, when the link is connected.
+	 * A server's group is listed before its link exists. So other threads may find the
+	 * group now, and must not find an incomplete link. Completions do not come before
+	 * the link is connected.
 	 */
 	smp_store_release(&lgr->link, link);
 	smcr_lgr_place_link(link);
@@ -191,7 +194,8 @@ static u64 peer_hash(const u8 peer_id[8])
 
 /*
  * List a FORMING group; the list gets its own reference. The caller checks the device
- * afterwards: a removal that began before the group was listed has missed the group.
+ * afterwards: if the removal of the device has begun before this call, it may have missed
+ * the group.
  */
 static void lgr_publish(struct smcr_lgr *lgr)
 {
@@ -209,11 +213,12 @@ static void lgr_publish(struct smcr_lgr *lgr)
 }
 
 /*
- * Is the group on the RNICs of both sides that a connection would prefer? GIDs are not
- * compared: a host names one GID of an RNIC for IPv4 and another one for IPv6, and the
- * group serves both. The RNICs of all live links count, since a client may have confirmed
- * with another RNIC than the one that it proposes. The RNIC where the group was formed
- * counts even if the link there has failed: the other links carry its connections.
+ * Is the group on both RNICs that a new connection prefers, that of @pid and that of
+ * @peer? GIDs are not compared: a host names one GID of an RNIC for IPv4 and another one
+ * for IPv6, and the group serves both. The RNICs of all live links count, since the RNIC
+ * in a client's Confirm may differ from the one that it proposes. The RNIC where the group
+ * was formed counts even if the link there has failed: other links carry the connections
+ * then.
  */
 static bool lgr_on_rnics(struct smcr_lgr *lgr,
 			 const struct smcr_peer *peer,
@@ -245,16 +250,16 @@ static bool lgr_on_rnics(struct smcr_lgr *lgr,
  * @lgr: group
  * @peer: TCP peer; its @addr, @hw, @here and @near are set
  *
- * A CLC message can have the peer ID, MAC and link of another host than its sender. So the
- * IP address and the link-layer address of the TCP peer are compared with those that formed
- * the group, and the link-layer address with the RNICs that the host has named in this
- * group, too. A host with several addresses has one group.
+ * The sender of a CLC message can claim the peer ID, MAC and link of another host. So the
+ * IP address and the link-layer address of the TCP peer are compared with those that
+ * formed the group. The link-layer address is also compared with the RNICs that the peer
+ * has named in this group. So a host with several IP addresses has one group.
  *
- * The peer makes the same check of this host. So a server does not offer the group at an
+ * The peer checks this host in the same way. So a server does not offer the group on an
  * interface where the peer would not recognise this host.
  *
  * Context: any; the caller does not hold lgr->lock.
- * Return: true if it is.
+ * Return: true if it is that host.
  */
 bool smcr_lgr_with_host(struct smcr_lgr *lgr, const struct smcr_peer *peer)
 {
@@ -309,10 +314,13 @@ static bool lgr_denied_by(const struct smcr_lgr *lgr,
 }
 
 /*
- * Find a usable group of a peer, or else one that is being formed. *@full is set if a group
- * was passed over that has no free element for @bsize and may have no more RMBs. Any host
- * can form a group with the ID of this peer. So a group of another host is not used, nor
- * one that this address has denied; the group that this address has formed is preferred.
+ * Find a usable group of a peer; if there is none, one that is being formed. *@full is set
+ * if a group was passed over because it has no free element for @bsize and may have no
+ * more RMBs.
+ *
+ * Any host can form a group with the ID of this peer. So a group of another host is not
+ * used, and neither is a group that this address has denied. The group that this address
+ * has formed is preferred.
  */
 static struct smcr_lgr *lgr_lookup(struct smcr_net *sn,
 				   const struct smcr_peer *peer,
@@ -384,9 +392,10 @@ static bool lgr_share_left(struct smcr_net *sn,
 }
 
 /*
- * May the caller, which has waited for first contact of @lgr, run first contact itself now?
- * Yes, if that of @lgr has not failed; or if it was ended on TCP (end of TCP, abort, Decline)
- * before the peer's end of the first link was known: then the path was not the cause.
+ * The caller has waited for the first contact of @lgr. May it run first contact itself
+ * now? It may if the first contact of @lgr has not failed. It may also if an event on TCP
+ * (end of TCP, abort, Decline) ended that first contact before the peer's end of the first
+ * link was known: then the RDMA path was not the cause.
  */
 static bool lgr_may_retry(struct smcr_lgr *lgr)
 {
@@ -410,9 +419,10 @@ static bool lgr_may_retry(struct smcr_lgr *lgr)
 }
 
 /*
- * Return a group for @req: an ACTIVE one, or *@fresh, which is listed then. NULL: there is
- * none, and @req->why is the reason; if @req->forming is set, the caller waits for that
- * group. *@fresh is set to a new group, with a reference, if one was made, listed or not.
+ * Return a group for @req: an ACTIVE one, or the new one in *@fresh, which is then listed.
+ * NULL: there is none, for the reason @req->why; if @req->forming is set, the caller waits
+ * for that group. If a new group was made, *@fresh is set to it, with a reference, even if
+ * it was not listed.
  */
 static struct smcr_lgr *lgr_try_server(struct smcr_net *sn,
 				       struct smcr_lgr_request *req,
@@ -457,19 +467,19 @@ static struct smcr_lgr *lgr_try_server(struct smcr_net *sn,
 /**
  * smcr_lgr_get_server() - group for a Proposal (CLC-24, CLC-69)
  * @sn: namespace
- * @req: what is wanted, and the outcome
+ * @req: arguments and results
  *
- * First contacts are serialised for each peer and its address, never globally: the first
- * caller that lists a FORMING group runs first contact, the others call again when that has
- * ended. They do not sleep meanwhile, since a peer could prolong first contact and send any
- * number of Proposals.
+ * First contacts are serialised for each peer and address, not globally. The first caller
+ * lists a FORMING group, and runs first contact. Other callers call again when that first
+ * contact has ended. They do not sleep until then: a peer could prolong first contact and
+ * send any number of Proposals.
  *
- * If a group has all the RMBs that it may have, and no free element of the size, a
- * parallel group is formed (RFC 7609 3.5.3).
+ * If a group has no free element of the size, and may have no more RMBs, a parallel group
+ * is formed (RFC 7609 3.5.3).
  *
  * Context: process, sleeps.
- * Return: group with a reference: ACTIVE with room for a connection, or FORMING
- * and @req->first true; NULL with @req->why.
+ * Return: group with a reference: it is ACTIVE and has room for a connection, or it is
+ * FORMING and @req->first is true. NULL: none, for the reason @req->why.
  */
 struct smcr_lgr *smcr_lgr_get_server(struct smcr_net *sn,
 				     struct smcr_lgr_request *req)
@@ -491,8 +501,8 @@ struct smcr_lgr *smcr_lgr_get_server(struct smcr_net *sn,
 	lgr = lgr_try_server(sn, req, &fresh);
 	if (!fresh || lgr != fresh) {
 		/*
-		 * While @fresh was allocated, another group was listed, or the address of the
-		 * peer used up its share of the first contacts.
+		 * While @fresh was being allocated, another group was listed, or the
+		 * address of the peer used up its share of the first contacts.
 		 */
 		if (fresh)
 			smcr_lgr_put(fresh);
@@ -519,8 +529,8 @@ struct smcr_lgr *smcr_lgr_get_server(struct smcr_net *sn,
  * @why: reason on failure
  *
  * Context: process, sleeps.
- * Return: group with a reference, listed unless it has ended already, with PD and a QP in
- * INIT; or NULL.
+ * Return: group with a reference, with PD and a QP in INIT; listed unless it was released
+ * before that. NULL: failure.
  */
 struct smcr_lgr *smcr_lgr_create(struct smcr_net *sn,
 				 const struct smcr_peer *peer,
@@ -539,7 +549,10 @@ struct smcr_lgr *smcr_lgr_create(struct smcr_net *sn,
 	}
 	smcr_race(sn->net, "lgr-create");
 	spin_lock_bh(&sn->lgr_lock);
-	/* a group that is released already, as its link failed, would stay in the list */
+	/*
+	 * if the link has failed, the group may be released already: it would stay in the
+	 * list
+	 */
 	spin_lock(&lgr->lock);
 	released = lgr->end.released;
 	spin_unlock(&lgr->lock);
@@ -572,8 +585,9 @@ static bool lgr_names_link(struct smcr_lgr *lgr,
  * Another host can have formed a group with a link of the same identity. So the group that
  * was formed with @peer is preferred.
  *
- * Return: group with a reference, not DEAD when it was looked up; if it is FORMING, the
- * caller calls again when its first contact is settled. NULL: out of sync.
+ * Return: group with a reference, which was not DEAD at the lookup. If the group is
+ * FORMING, and the Accept reuses it, the caller waits until first contact is settled.
+ * NULL: there is none; an Accept that reuses a group is out of sync.
  */
 struct smcr_lgr *smcr_lgr_find_client(struct smcr_net *sn,
 				      const struct smcr_clc_accept *acc,
@@ -599,7 +613,7 @@ struct smcr_lgr *smcr_lgr_find_client(struct smcr_net *sn,
 	return found;
 }
 
-/* Have the group not offered to @addr any more; true if @addr has formed the group */
+/* Record that @addr has denied the group. Returns true if @addr has formed the group */
 static bool lgr_denies(struct smcr_lgr *lgr, const struct in6_addr *addr)
 {
 	bool own, known;
@@ -623,11 +637,11 @@ static bool lgr_denies(struct smcr_lgr *lgr, const struct in6_addr *addr)
  * @addr: address that the Decline came from; NULL if this host is the client
  *
  * RFC 7609 requires a host that receives "out of sync" to clean up (CLC-36). But the
- * message came on one TCP connection, which proves nothing about its sender, and the
- * group has other connections. So the group is not offered to that address again, and
- * TEST LINK verifies the links. If that address has formed the group, the group is
- * offered to no other address either until TEST LINK is answered. If the peer has lost
- * the links, it does not answer, and the group ends after T_LLC at most.
+ * message came on one TCP connection, which does not prove that the sender is the peer of
+ * the group. And the group has other connections. So the group is not offered to that
+ * address again, and TEST LINK verifies the links. If that address has formed the group,
+ * the group is not offered to any other address either until TEST LINK is answered. If the
+ * peer has lost the links, it does not answer, and the group ends after T_LLC at most.
  *
  * Context: any.
  */

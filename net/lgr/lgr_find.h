@@ -12,11 +12,12 @@
 /**
  * struct smcr_peer - the host at the other end of a link (LG-02)
  * @id: peer ID, from CLC
- * @mac: MAC of its RNIC, from CLC
+ * @mac: MAC of the peer's RNIC, from CLC
  * @hw: link-layer address of @addr in this host's neighbour tables
- * @here: link-layer address of this host's interface that has the own IP address
+ * @here: link-layer address of this host's interface that has the own address of the TCP
+ *	connection
  * @near: @hw is valid, or @addr is an own address
- * @addr: its IP address in the TCP connection
+ * @addr: the peer's IP address in the TCP connection
  *
  * The peer ID alone does not identify a host: another host can claim it, and a peer can
  * have several RNICs.
@@ -30,7 +31,7 @@ struct smcr_peer {
 	struct in6_addr addr;
 };
 
-/* Maximum of stored addresses that have denied a group: declined it as "out of sync" */
+/* Maximum number of addresses in smcr_lgr_net.denied */
 #define SMCR_DENIED_MAX	4
 
 /**
@@ -38,11 +39,11 @@ struct smcr_peer {
  * @node: in sn->lgr_list
  * @id: in sn->lgrs
  * @hash: in sn->lgr_hash
- * @form: server: in sn->lgr_forming, until a search of that list finds that the first
- *	contact of the group is over
+ * @form: server: in sn->lgr_forming, until lgr_share_left() finds that first contact of
+ *	the group is over
  * @idle: in sn->lgr_idle, from the end of the last connection until another one comes;
  *	the group that is idle for longest is first
- * @denied: addresses that have denied the group, the last one first
+ * @denied: addresses that have declined the group as "out of sync", the latest first
  * @n_denied: number of @denied
  */
 struct smcr_lgr_net {
@@ -61,10 +62,11 @@ struct smcr_lgr_net {
  * @pid: own port in the peer's subnet
  * @bsize: wanted element size code; a group without room for such an element is
  *	passed over
- * @may_first: the caller may run first contact, unless the address of @peer has used up
- *	its share of the first contacts (SMCR_FIRST_SHARE)
- * @forming: in: group whose first contact the caller has waited for, or NULL; out: one
- *	to wait for before the next try, with a reference, or NULL
+ * @may_first: the caller may run first contact if the address of @peer has not used up its
+ *	share of the first contacts (SMCR_FIRST_SHARE)
+ * @forming: in: group whose first contact the caller has waited for, or NULL; out: group
+ *	whose first contact the caller has to wait for before it calls again, with a
+ *	reference, or NULL
  * @first: out: the caller has to run first contact
  * @why: out: reason when there is no group
  */

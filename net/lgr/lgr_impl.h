@@ -16,7 +16,7 @@ void smcr_links_stop(struct smcr_lgr *lgr);
 void smcr_links_off(struct smcr_lgr *lgr);
 void smcr_links_free(struct smcr_lgr *lgr);
 
-/* Maximum of RNICs on the LAN that are considered: one more than links can be on */
+/* Maximum number of RNICs on the LAN that are considered: one more than links can be on */
 #define SMCR_LAN_MAX	(SMCR_DEVS_MAX + 1)
 
 /* lgr_rnics.c */

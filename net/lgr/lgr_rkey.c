@@ -11,7 +11,7 @@
 #include "lgr/rmb.h"
 #include "lgr/rmb_impl.h"
 
-/* PREPARE: wake the caller in rkey_xchg_wait(), which registers the RMB */
+/* PREPARE: wake rkey_xchg_wait(), which then registers the RMB */
 void smcr_lgr_rkey_prepare(struct smcr_lgr *lgr)
 {
 	spin_lock_bh(&lgr->llc.lock);
@@ -20,11 +20,11 @@ void smcr_lgr_rkey_prepare(struct smcr_lgr *lgr)
 	wake_up_all(&lgr->wait);
 }
 
-/* RKEY_DONE: wake the caller in rkey_xchg_wait() with the outcome, enum smcr_rkey_res */
+/* RKEY_DONE: wake rkey_xchg_wait() with the outcome @res, enum smcr_rkey_res */
 void smcr_lgr_rkey_done(struct smcr_lgr *lgr, u8 res)
 {
 	spin_lock_bh(&lgr->llc.lock);
-	/* the peer knows the RMB, so links that are added later announce it, too */
+	/* the peer has accepted the RMB: links that are added later announce it, too */
 	if (lgr->llc.rkey.rmb && !lgr->llc.rkey.del && res == SMCR_RKEY_OK)
 		WRITE_ONCE(lgr->llc.rkey.rmb->announced, true);
 	WRITE_ONCE(lgr->llc.rkey.res, res);
@@ -67,8 +67,8 @@ static bool rkey_prepare_due(struct smcr_lgr *lgr)
 }
 
 /*
- * The registration has failed, and the link with it. It is not known whether the device
- * has registered the MR, so another link on that device gets another MR.
+ * The registration of the RMB has failed, and so has the link. The device may have
+ * registered the MR all the same, so another link on that device gets another MR.
  */
 static void rkey_undo(struct smcr_lgr *lgr, struct smcr_rmb *rmb,
 		      struct smcr_link *link)
@@ -81,8 +81,9 @@ static void rkey_undo(struct smcr_lgr *lgr, struct smcr_rmb *rmb,
 
 /*
  * Register the RMB on all live links and record its RKeys; for DELETE RKEY only record
- * them. If the registration fails on a link, that link has failed; the exchange goes on
- * with the other links. Without memory for an MR the exchange ends, and no link fails.
+ * them. If the registration fails on a link, that link has failed, and the exchange goes
+ * on with the other links. If there is no memory for an MR, the exchange ends, and no link
+ * fails.
  */
 static int rkey_register(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
 {
@@ -111,10 +112,10 @@ static int rkey_register(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
 	if (rc != -ENOMEM && lgr->llc.rkey.named)
 		rc = 0;
 	/*
-	 * DELETE RKEY: an RMB without an RKey on any link is not known to the peer (LLC-68),
-	 * so it can be freed. But the loop above has looked at live links only. If no link
-	 * was live, or if a link drains that may be live again (lgr->spare), the peer may
-	 * know an RKey on a link that is not live: -EAGAIN.
+	 * DELETE RKEY: if an RMB has no RKey on any link, the peer does not know it
+	 * (LLC-68), and it can be freed. But the loop above has only looked at live links.
+	 * The peer may know an RKey on another link if no link was live, or if a link that
+	 * drains may become live again (lgr->spare). Then return -EAGAIN.
 	 */
 	lgr->llc.rkey.ok = !rc && (lgr->llc.rkey.named || !del);
 	if (del && !lgr->llc.rkey.named && (!live || READ_ONCE(lgr->spare)))
@@ -176,11 +177,13 @@ static int rkey_xchg(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
 }
 
 /*
- * Maximum number of exchanges. Another one follows if the result is -EAGAIN: the peer, a
- * server, changes the group (LLC-77, LLC-82), or no link could carry the request. The first
- * repetition follows at once: the server's messages about the change came before its
- * refusal and have been answered, so the change is over on this side. Further ones follow
- * after pauses.
+ * Maximum number of exchanges. After -EAGAIN the exchange is repeated. The cause is that
+ * the peer is a server that is changing the group (LLC-77, LLC-82), or that no link could
+ * carry the request.
+ *
+ * The first repetition follows at once: the server's messages about the change have come
+ * before its refusal, and were answered, so the change is over on this side. Further
+ * repetitions follow after pauses.
  */
 #define RKEY_TRIES	4
 #define RKEY_PAUSE	msecs_to_jiffies(50)
@@ -188,8 +191,9 @@ static int rkey_xchg(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
 static int rkey_xchg_some(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
 {
 	/*
-	 * Limit for another exchange. If the peer does not answer, the link fails after
-	 * T_LLC, and there is time to begin again over another link (FO-14).
+	 * No exchange begins after this time. It is 2 T_LLC: if the peer does not answer,
+	 * the link fails after T_LLC, and time is left to begin again over another link
+	 * (FO-14).
 	 */
 	unsigned long end = jiffies + 2 * smcr_knob_jiffies(lgr->sn, t_llc);
 	int tries, rc;
@@ -215,9 +219,9 @@ static int rkey_xchg_some(struct smcr_lgr *lgr, struct smcr_rmb *rmb, bool del)
  * @rmb: RMB; only the caller uses it
  *
  * Context: process, sleeps for the peer; the RMB work only.
- * Return: 0 when the peer knows the RMB; -EREMOTEIO it has refused the RMB;
- * -EAGAIN it was not possible in several attempts; -ENOTCONN the group has ended; else
- * what smcr_rmb_register() returned.
+ * Return: 0 when the peer has accepted the RMB; -EREMOTEIO the peer has refused it;
+ * -EAGAIN not possible in several attempts; -ENOTCONN the group has ended; else what
+ * smcr_rmb_register() returned.
  */
 int smcr_lgr_confirm_rkey(struct smcr_lgr *lgr, struct smcr_rmb *rmb)
 {
@@ -230,8 +234,8 @@ int smcr_lgr_confirm_rkey(struct smcr_lgr *lgr, struct smcr_rmb *rmb)
  * @rmb: RMB that is not used any more
  *
  * Context: process, sleeps for the peer; the RMB work only.
- * Return: 0 when the peer has dropped the RKey or never knew it (LLC-68);
- * else the RMB must be kept.
+ * Return: 0 when the peer has dropped the RKey, or never had it (LLC-68). After an error
+ * the RMB must be kept.
  */
 int smcr_lgr_delete_rkey(struct smcr_lgr *lgr, struct smcr_rmb *rmb)
 {

@@ -11,7 +11,7 @@
  * @rmb: the RMB; NULL: no caller waits for an exchange
  * @del: DELETE RKEY, not CONFIRM RKEY
  * @on: RKey and address that are announced to the peer, by slot
- * @named: slots of which @on is valid, bits: on other links the RMB has no RKey
+ * @named: slots for which @on is valid, bits; on other links the RMB has no RKey
  * @prepare: PREPARE was ordered: the caller is to register the RMB and to set @on
  * @ok: outcome of the registration
  * @why: reason of a failed registration

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Arrival and removal of RNICs: devices, ports, GIDs. Links are added and deleted
- * accordingly, and with its last link a group ends (RFC 7609 2.3, 3.5.5.1; LG-28, FO-22,
+ * accordingly, and a group ends with its last link (RFC 7609 2.3, 3.5.5.1; LG-28, FO-22,
  * MISC-16).
  */
 #include <linux/slab.h>
@@ -79,9 +79,9 @@ static void lgr_offer_nic(struct smcr_lgr *lgr)
 }
 
 /*
- * The next namespace after @net, or the first one for NULL, with a reference; those that
- * are being destroyed are left out. Puts the caller's reference on @net, which has kept
- * @net in the list.
+ * The next namespace after @net, or the first one if @net is NULL, with a reference.
+ * Namespaces that are being destroyed are left out. The caller's reference on @net, which
+ * has kept @net in the list, is put.
  */
 static struct net *lgr_next_net(struct net *net)
 {
@@ -102,9 +102,9 @@ static struct net *lgr_next_net(struct net *net)
 
 /*
  * Call @fn for every group of every namespace. A namespace that is being destroyed is left
- * out, as it ends its groups itself. While @fn runs, net_rwsem is not held, since a holder
- * of RTNL may wait for net_rwsem, and @fn may sleep long: when it puts the last reference on
- * a link, RMBs are deregistered. Context: process, sleeps.
+ * out, as it ends its groups itself. net_rwsem is not held while @fn runs: a holder of
+ * RTNL may wait for net_rwsem, and @fn may sleep for long, because RMBs are deregistered
+ * when @fn puts the last reference on a link. Context: process, sleeps.
  */
 static void lgr_for_each(void (*fn)(struct smcr_lgr *lgr, struct smcr_dev *dev,
 				    u8 port),
@@ -127,8 +127,8 @@ static void lgr_for_each(void (*fn)(struct smcr_lgr *lgr, struct smcr_dev *dev,
 }
 
 /*
- * Is another link left for the connections if the links in @slots go? In first contact
- * only the first link counts.
+ * Is another link left for the connections if the links in @slots are lost? In first
+ * contact only the first link counts.
  */
 static bool lgr_can_lose(struct smcr_lgr *lgr, unsigned long slots)
 {
@@ -143,8 +143,8 @@ static bool lgr_can_lose(struct smcr_lgr *lgr, unsigned long slots)
 }
 
 /*
- * The device of a link is being removed: have the state machine delete the link. In a later
- * call, after SMCR_T_HURRY_DEV, a link that is not deleted yet fails.
+ * The device of a link is being removed. The first call has the state machine delete the
+ * link. A call after SMCR_T_HURRY_DEV fails the link, if it is not deleted yet.
  */
 static void slot_leave_dev(struct smcr_lgr *lgr, unsigned int i)
 {
@@ -188,7 +188,8 @@ static void lgr_leave_dev(struct smcr_lgr *lgr, struct smcr_dev *dev, u8 port)
 
 /**
  * smcr_lgr_kill_dev() - delete all links on an RDMA device that is being removed
- * @dev: device; smcr_dev_put() of the last link wakes the caller's wait
+ * @dev: device; when no reference on it is left, smcr_dev_put() ends the wait of the
+ *	caller
  *
  * The device may still work, so its links are deleted orderly; a link that still exists
  * after SMCR_T_HURRY_DEV fails. Groups that have no other link end, which DELETE LINK

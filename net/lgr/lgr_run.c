@@ -2,16 +2,17 @@
 /*
  * The work that runs the state machine of a link group (core/lgr_fsm.h).
  *
- * Messages are decoded in softirq and queued. A timer expires when its llc.due is over;
- * every other event is a bit, set by smcr_lgr_post(). The work takes one message, event or
- * timer after the other, passes it to the state machine, and carries out the actions that
- * the machine returns (lgr_exec.c) before it takes the next one. The actions MAKE, UP, MOVE
+ * Messages are decoded in softirq and queued. A timer expires at its time in llc.due. Every
+ * other event is a bit, set by smcr_lgr_post(). The work takes one message, event or timer
+ * after the other, and passes it to the state machine. Before it takes the next one, it
+ * carries out the actions that the machine returns (lgr_exec.c). The actions MAKE, UP, MOVE
  * and STOP sleep: the work of the link carries them out (link_work.c) and posts the event
  * MADE, UP, MOVED or STOPPED.
  *
  * The table shows each exchange at the server (first line) and at the client (second
- * line): what begins it, an event or a message; then what follows, actions
- * (SMCR_LGR_DO_*) and messages that are sent. "X: Y" means that Y follows when X has come.
+ * line). The second column is the event or message that begins the exchange. The third
+ * column has the actions (SMCR_LGR_DO_*) that follow, and the messages that are sent.
+ * "X: Y" means that Y follows when X has come.
  *
  *	first contact	FIRST		MAKE link 2, UP link 1; CONFIRM LINK
  *			FIRST		request: UP link 1, reply
@@ -81,8 +82,9 @@ void smcr_lgr_run_free(struct smcr_lgr *lgr)
  * smcr_lgr_run_stop() - end of LLC in a group
  * @lgr: group whose links are stopped: nothing arrives
  *
- * The group's work runs once more, since the handshake of a first contact waits for the
- * outcome. Holders of a reference may queue the work later, too: it does nothing then.
+ * If the group's work is queued, it runs first, since the handshake of a first contact
+ * waits for the outcome. Holders of a reference may queue the work again after that: then
+ * it does nothing.
  *
  * Context: process, sleeps. Not called by llc.work, test.work or the works of links, for
  * which it waits.
@@ -117,8 +119,8 @@ void smcr_lgr_queue_run(struct smcr_lgr *lgr)
 /**
  * smcr_lgr_post() - make an event of a link group pending
  * @lgr: group, as for smcr_lgr_queue_run()
- * @ev: event, but not MSG or TIMER, which have data in struct smcr_lgr_ev; the caller has
- *	already written what fill_event() reads for the event
+ * @ev: event; MSG and TIMER are never pending. The caller has already written what
+ *	fill_event() reads for the event
  * @slot: of the link that the event is about, 0 for the group
  *
  * Context: any up to softirq.
@@ -157,7 +159,7 @@ void smcr_lgr_post_first(struct smcr_lgr *lgr)
 bool smcr_lgr_settled(const struct smcr_lgr *lgr, enum smcr_first_res *res,
 		      enum smcr_reason *why)
 {
-	/* pairs with smcr_lgr_publish_settled(): settled_why was written before */
+	/* pairs with smcr_lgr_publish_settled(): no old settled_why must be read below */
 	u8 settled = smp_load_acquire(&lgr->llc.settled);
 
 	if (!settled)
@@ -169,8 +171,8 @@ bool smcr_lgr_settled(const struct smcr_lgr *lgr, enum smcr_first_res *res,
 
 /*
  * Publish how first contact has ended. The caller has posted the last message of first
- * contact, as CONFIRM RKEY and the next messages of the handshake must not overtake that
- * message. If there is no outcome yet, smcr_lgr_run_stop() publishes RESET.
+ * contact before: CONFIRM RKEY, and further messages of the handshake, must not overtake
+ * that message. If a group ends without an outcome, smcr_lgr_run_stop() publishes RESET.
  */
 void smcr_lgr_publish_settled(struct smcr_lgr *lgr, enum smcr_first_res res,
 			      enum smcr_reason why)
@@ -186,9 +188,10 @@ void smcr_lgr_publish_settled(struct smcr_lgr *lgr, enum smcr_first_res res,
 }
 
 /*
- * DELETE LINK of the whole group takes effect here, in softirq, not in the work: the peer
- * resets the TCP connections next, and a connection has to get the end of the group before
- * its reset. A server repeats the reason of the client's request (LG-41).
+ * DELETE LINK for the whole group takes effect here, in softirq, and not in the work. The
+ * peer resets the TCP connections next, and each reset has to find the group DEAD: then
+ * the connection ends with the reason of the group. A server repeats the reason of the
+ * client's request (LG-41).
  */
 static void llc_rx_end(struct smcr_lgr *lgr, const struct smcr_llc *msg)
 {
@@ -231,7 +234,7 @@ void smcr_llc_rx(struct smcr_link *link, const u8 *buf)
 	}
 	trace_smcr_llc(false, lgr->id, msg.type, msg.reply);
 	item = kmalloc(sizeof(*item), GFP_ATOMIC);
-	if (!item) {	/* as if the message were lost: the timer of its exchange runs */
+	if (!item) {	/* drop the message: the timer of its exchange runs */
 		smcr_report_reason(lgr->sn, SMCR_R_NO_MEMORY, lgr->id, 0);
 		return;
 	}
@@ -249,7 +252,7 @@ void smcr_llc_rx(struct smcr_link *link, const u8 *buf)
 		smcr_link_fail(link, SMCR_R_LLC_FLOOD);
 		return;
 	}
-	/* the message was queued before, so the state machine gets it before WANT_END */
+	/* the message is queued already, so the state machine gets it before WANT_END */
 	llc_rx_end(lgr, &msg);
 	smcr_lgr_queue_run(lgr);
 }
@@ -309,7 +312,7 @@ static bool fill_link_event(struct smcr_lgr *lgr, struct smcr_lgr_ev *ev)
 		ev->n = slot->n_tok;
 		break;
 	case SMCR_LGR_EV_MOVED:
-		/* stale: the link has stayed after that MOVE, and another one is under way */
+		/* stale: the link stayed after that MOVE, and another MOVE is under way */
 		if (READ_ONCE(slot->moved_no) != slot->move_no)
 			return false;
 		slot->moving = false;
@@ -327,8 +330,9 @@ static bool fill_link_event(struct smcr_lgr *lgr, struct smcr_lgr_ev *ev)
 
 /*
  * Slot of the link to send DELETE RKEY on. The message names the RMB by its RKey on the
- * link that carries the message. A link that was added while the RMB is being withdrawn has
- * no RKey of it, so it cannot carry the message. SMCR_NO_SLOT: the oldest link can.
+ * link that carries the message. The RMB has no RKey on a link that was added while the
+ * RMB is being withdrawn, so such a link cannot carry the message. SMCR_NO_SLOT: the state
+ * machine chooses the link.
  */
 static u8 llc_rkey_del_via(const struct smcr_lgr *lgr)
 {
@@ -366,7 +370,10 @@ static bool fill_event(struct smcr_lgr *lgr, struct smcr_lgr_ev *ev)
 		ev->peer_nic = smcr_lgr_peer_nic(lgr, lgr->link->peer_mac);
 		return true;
 	case SMCR_LGR_EV_FIRST_SENT:
-		/* stale if the reply came first, and a later message is under way by now */
+		/*
+		 * stale if the reply has come before this event, and a later message is
+		 * under way
+		 */
 		return READ_ONCE(lgr->llc.sent_no) == lgr->llc.first_no;
 	case SMCR_LGR_EV_WANT_RKEY:
 	case SMCR_LGR_EV_RKEY_READY:
@@ -381,7 +388,7 @@ static bool fill_event(struct smcr_lgr *lgr, struct smcr_lgr_ev *ev)
 	}
 }
 
-/* Process the first pending event, in the order of enum smcr_lgr_evt; false: none is */
+/* Process the first pending event, in the order of enum smcr_lgr_evt; false: there is none */
 static bool take_pending(struct smcr_lgr *lgr)
 {
 	unsigned int bit = find_first_bit(lgr->llc.pending, NR_SMCR_PENDING);
@@ -390,8 +397,10 @@ static bool take_pending(struct smcr_lgr *lgr)
 	if (bit >= NR_SMCR_PENDING)
 		return false;
 	/*
-	 * Pairs with smcr_lgr_post(). An event with a lower bit may have been posted before
-	 * this one, but after find_first_bit() had read its word: look again.
+	 * Pairs with smcr_lgr_post(). An event with a lower bit may have been posted
+	 * before the one that was found, but after find_first_bit() had read the word of
+	 * the lower bit. So search the lower bits again; without the barrier, this search
+	 * could miss that event, too.
 	 */
 	smp_rmb();
 	bit = find_first_bit(lgr->llc.pending, bit);
@@ -405,7 +414,10 @@ static bool take_pending(struct smcr_lgr *lgr)
 	return true;
 }
 
-/* Process a timer that has expired. False: none has, the next one expires in *@next jiffies */
+/*
+ * Process a timer that has expired. False: none has; *@next is the time in jiffies until
+ * the next one expires
+ */
 static bool take_timer(struct smcr_lgr *lgr, unsigned long *next)
 {
 	struct smcr_lgr_ev ev = { .type = SMCR_LGR_EV_TIMER };
@@ -432,9 +444,9 @@ static bool take_timer(struct smcr_lgr *lgr, unsigned long *next)
 }
 
 /*
- * Messages are processed before pending events, as they may have arrived on a link before
- * it failed; but no more messages at a time than may be queued, or a peer could hold up the
- * events.
+ * Messages are processed before pending events: a message may have arrived on a link
+ * before the link failed. At most SMCR_LLC_QUEUE_MAX messages are processed at a time, so
+ * that a peer cannot hold up the events.
  */
 static void llc_work(struct work_struct *work)
 {
@@ -452,8 +464,9 @@ static void llc_work(struct work_struct *work)
 	do {
 		cond_resched();
 		/*
-		 * FIRST is processed before all messages: until it is, slot 0 is
-		 * SMCR_SLOT_FREE, and the state machine would drop messages that came there.
+		 * FIRST is processed before all messages: until then slot 0 is
+		 * SMCR_SLOT_FREE, and the state machine would drop messages that came on
+		 * its link.
 		 */
 		if (test_bit(SMCR_PENDING(SMCR_LGR_EV_FIRST, 0), lgr->llc.pending))
 			take_pending(lgr);
@@ -465,7 +478,7 @@ static void llc_work(struct work_struct *work)
 
 	if (smcr_llc_send_late(lgr))
 		next = min(next, SMCR_LLC_RETRY);
-	/* an event posted meanwhile has queued the work already, without delay */
+	/* if an event was posted during this run, the work is queued already, without delay */
 	if (next == MAX_JIFFY_OFFSET ||
 	    !queue_delayed_work(smcr_wq, &lgr->llc.work, next))
 		smcr_lgr_put(lgr);

@@ -24,22 +24,24 @@
  * @late: messages that wait for room in the send queue; @work only
  * @n_late: number of messages in @late; @work only
  * @pending: pending events, bits by SMCR_PENDING(); atomic
- * @rkey_slots: slots that the own CONFIRM RKEY names beside the one it is sent on; @work only
+ * @rkey_slots: slots of the links that the own CONFIRM RKEY names beside its carrier;
+ *	@work only
  * @n_rkey_slots: number of @rkey_slots; @work only
  * @learning: index of the RToken that the peer's CONFIRM RKEY is about, or negative;
  *	@work only
  * @armed: timers that run, bits; @work only
  * @due: when each timer of @armed expires, jiffies; @work only
  * @over: @work does nothing more; written once, by smcr_lgr_run_stop()
- * @first_no: number of the last message whose delivery FIRST_SENT reports; written by @work
- * @sent_no: number of the last message whose delivery was reported by FIRST_SENT; written
- *	before that event is posted
+ * @first_no: number of the last message that was posted with FIRST_SENT as its report;
+ *	written by @work
+ * @sent_no: number of the last message whose delivery FIRST_SENT reports; written before
+ *	FIRST_SENT is posted
  * @settled: how first contact has ended, enum smcr_first_res + 1; 0: it has not;
  *	written once, after @settled_why
  * @settled_why: reason if first contact has failed; written once
  * @rkey: the own RKEY exchange; @lock
- * @work: runs the state machine, no other context does; owns a reference on the group
- *	while queued
+ * @work: runs the state machine, which no other context runs; owns a reference on the
+ *	group while queued
  */
 struct smcr_llc_run {
 	spinlock_t lock;	/* BH; queue, rkey, TEST LINK */

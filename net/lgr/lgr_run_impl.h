@@ -9,10 +9,13 @@
 #include "lgr/lgr.h"
 #include "lgr/lgr_run.h"
 
-/* Maximum of messages in llc.queue; a conforming peer never has more than a few there */
+/*
+ * Maximum number of messages in llc.queue, where a conforming peer has a few at most, and
+ * in llc.late
+ */
 #define SMCR_LLC_QUEUE_MAX	32
 
-/* Messages that found no room in the send queue are tried again after this time */
+/* Delay before messages that found no room in the send queue are posted again */
 #define SMCR_LLC_RETRY		msecs_to_jiffies(20)
 
 /* A message that waits for the state machine, or for room in the send queue */
@@ -25,9 +28,9 @@ struct smcr_llc_item {
 };
 
 /*
- * The link in a slot, or NULL. Only for llc.work: it alone takes links off their slots, so
- * it needs no reference. A link that is placed there meanwhile is complete: pairs with
- * smcr_lgr_place_link().
+ * The link in a slot, or NULL. Only for llc.work, which needs no reference: while it runs,
+ * no other context takes a link off its slot. Another context may place a link there. That
+ * link is complete: pairs with smcr_lgr_place_link().
  */
 static inline struct smcr_link *smcr_slot_link(const struct smcr_lgr_link *slot)
 {

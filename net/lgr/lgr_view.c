@@ -78,9 +78,9 @@ void smcr_lgr_view_init(struct smcr_lgr *lgr)
 }
 
 /**
- * smcr_lgr_view_deleted() - record a deleted link, unless it has never carried data
+ * smcr_lgr_view_deleted() - record a deleted link, if it has carried data
  * @lgr: group, its lock held
- * @link: link that is stopped or has failed, so nothing is posted on it any more
+ * @link: link that is stopped or has failed: nothing is posted on it any more
  */
 void smcr_lgr_view_deleted(struct smcr_lgr *lgr, struct smcr_link *link)
 {
@@ -132,13 +132,14 @@ void smcr_lgr_moved(struct smcr_lgr *lgr, struct smcr_link *from,
 }
 
 /**
- * smcr_lgr_waiting() - connections that cannot send until they have moved
+ * smcr_lgr_waiting() - number of connections that cannot send until they have moved
  * @lgr: group, its lock held
  *
- * Such a connection is on a link that has failed, or that drains. What it has sent is
- * still under way, or its work, which moves it, has not run yet.
+ * Such a connection is on a link that has failed, or that drains. It has not moved yet,
+ * because what it has sent is still under way, or because the work that moves it has not
+ * run yet.
  *
- * Return: their number; connections that come or go just now may be missing.
+ * Return: number; it may lack connections that are being added or removed.
  */
 u32 smcr_lgr_waiting(const struct smcr_lgr *lgr)
 {
@@ -177,7 +178,7 @@ u8 smcr_lgr_link_status(struct smcr_lgr *lgr, const struct smcr_link *link,
 	if (lgr->slot[link->slot].link != link)
 		st = SMCR_SLOT_GONE;
 	spin_unlock_bh(&lgr->lock);
-	/* the state machine has not processed the failure yet */
+	/* the link has failed, but the state machine has not processed that yet */
 	if (st == SMCR_SLOT_ACTIVE && READ_ONCE(link->st) == SMCR_LINK_ST_ERR)
 		return SMCR_SLOT_FAILED;
 	return st == SMCR_SLOT_FREE ? SMCR_SLOT_GONE : st;

@@ -14,7 +14,7 @@ enum {
 	SMCR_ROLE_UNKNOWN	= 0xff,	/* of a link that has not carried data */
 };
 
-/* Does a group survive the loss of an RNIC? Only with SMCR_REDUNDANCY_SYM (LG-53) */
+/* Does a group survive the loss of any RNIC? Only with SMCR_REDUNDANCY_SYM (LG-53) */
 enum smcr_redundancy {
 	SMCR_REDUNDANCY_NONE,	/* one link */
 	SMCR_REDUNDANCY_ASYM,	/* links that share an RNIC */
@@ -42,12 +42,12 @@ struct smcr_link_record {
  * @role: role of each slot's link, enum smcr_link_role, or SMCR_ROLE_UNKNOWN
  * @n_links: links that carry data
  * @redundancy: enum smcr_redundancy
- * @logged: @redundancy that was logged last, NR_SMCR_REDUNDANCY: nothing was logged
+ * @logged: @redundancy that was logged last; NR_SMCR_REDUNDANCY: none was logged
  * @records: ring of the links that were deleted last
  * @n_records: number of links that were recorded so far
  * @n_moved: connections that have changed links
  *
- * Only llc.work writes the members, except the last three.
+ * Only llc.work writes the members, except @records and @n_moved.
  */
 struct smcr_lgr_view {
 	u8 st[SMCR_SLOTS];

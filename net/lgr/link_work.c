@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The work of each link of a group: it carries out actions that sleep, MAKE, UP, MOVE,
- * STAY and STOP, and posts their outcome. Limit of links that are made at the same time.
- * The actions are SMCR_LGR_DO_* of the group's state machine (core/lgr_fsm.h).
+ * STAY and STOP, and posts their outcome. The number of links that are made at the same
+ * time is limited. The actions are SMCR_LGR_DO_* of the group's state machine
+ * (core/lgr_fsm.h).
  */
 #include <linux/moduleparam.h>
 #include <linux/random.h>
@@ -22,8 +23,8 @@
 
 /*
  * Maximum number of links that are made at the same time, in all groups. It is small, as
- * peers may cause hundreds of links to be made, and handshakes, which run on workqueues of
- * their own, have to share the processor with all works that make links.
+ * peers may cause hundreds of links to be made. The works that make links share the
+ * processors with handshakes, which run on workqueues of their own.
  */
 static unsigned int smcr_making_max = 16;
 static DEFINE_SPINLOCK(making_lock);
@@ -37,7 +38,10 @@ MODULE_PARM_DESC(making, "for tests: links that are made at the same time");
 
 /* RNICs */
 
-/* Is a link of the group on the RNIC? @own: an RNIC of this host. lgr->lock held */
+/*
+ * Is a link of the group on the RNIC with this MAC? @own: an RNIC of this host, else of
+ * the peer. lgr->lock held
+ */
 static bool nic_in_use(const struct smcr_lgr *lgr, bool own,
 		       const u8 mac[ETH_ALEN])
 {
@@ -56,9 +60,10 @@ static bool nic_in_use(const struct smcr_lgr *lgr, bool own,
 }
 
 /*
- * Number of the RNIC that has a MAC. There are more numbers than links. So when all are
- * assigned, some belong to RNICs that no link is on: of these RNICs, the one with the
- * oldest request for its number loses it.
+ * Number of the RNIC that has a MAC; an RNIC without a number gets one. There are more
+ * numbers than links. So when all are assigned, some belong to RNICs that no link is on.
+ * Of these RNICs, the one whose number was last requested the longest time ago loses its
+ * number.
  */
 static u8 nic_number(struct smcr_lgr *lgr, bool own, const u8 mac[ETH_ALEN])
 {
@@ -172,7 +177,10 @@ static int slot_connect(const struct smcr_lgr_link *slot, struct smcr_link *link
 							link->pid.mtu));
 }
 
-/* Make another link, at the client already in RTR (LG-22), and place it in its slot */
+/*
+ * Make another link and place it in its slot; at the client the link is already in RTR
+ * (LG-22)
+ */
 static bool slot_make_link(struct smcr_lgr *lgr, struct smcr_lgr_link *slot)
 {
 	struct smcr_link *carrier = smcr_lgr_link_get(lgr, slot->carrier);
@@ -208,9 +216,9 @@ out:
 }
 
 /*
- * Make a queue pair for the server's ADD LINK when net.smcr.max_links is 1. The server has
- * to offer a second link all the same (LG-18), but gives it up when the client has answered,
- * so it makes no link.
+ * net.smcr.max_links is 1: make a queue pair for the server's ADD LINK. The server has to
+ * offer a second link all the same (LG-18), but gives the offer up when the client has
+ * answered. So it makes no link.
  */
 static bool slot_make_probe(struct smcr_lgr *lgr, struct smcr_lgr_link *slot)
 {
@@ -249,8 +257,8 @@ static bool slot_bring_up(struct smcr_lgr *lgr, struct smcr_lgr_link *slot,
 }
 
 /*
- * UP. The reference on the link is needed because the link may leave its slot, and the
- * group may end, meanwhile.
+ * UP. During this function the link may leave its slot, and the group may end. So a
+ * reference on the link is taken.
  */
 static void slot_up(struct smcr_lgr *lgr, struct smcr_lgr_link *slot)
 {
@@ -285,20 +293,23 @@ static void slot_stop(struct smcr_lgr *lgr, struct smcr_lgr_link *slot)
 	smcr_lgr_owner_ops->move_conns(link);
 	smcr_lgr_owner_ops->link_gone(link);
 	smcr_link_put(link);
-	/* which link is tested next may have changed */
+	/* another link may be the next one that has to be tested */
 	smcr_llc_test_update(lgr);
 }
 
-/* How long draining a link may take: what was sent over it should have arrived by then */
+/*
+ * Maximum time, in jiffies, to drain a link: what was sent over it should have arrived by
+ * then
+ */
 static unsigned long slot_drain_time(const struct smcr_lgr *lgr)
 {
 	return smcr_knob_jiffies(lgr->sn, t_llc) / 8;
 }
 
 /*
- * MOVE: the connections of a link move, when it is known for certain what has arrived:
- * the link is drained, or stopped, so that all of its work requests have ended (FO-03,
- * FO-16).
+ * MOVE: drain or stop a link, then have its connections move. After a drain, all has
+ * arrived. After a stop all work requests have ended, so it is certain what has arrived
+ * (FO-03, FO-16).
  */
 static void slot_move(struct smcr_lgr *lgr, struct smcr_lgr_link *slot)
 {
@@ -316,8 +327,9 @@ static void slot_move(struct smcr_lgr *lgr, struct smcr_lgr_link *slot)
 }
 
 /*
- * STAY: use the link again that connections leave, or have left, since it is the only one
- * that works. If it was stopped, because draining took too long, the group ends.
+ * STAY: let connections use a link again that they have left or are about to leave: it is
+ * the only one that works. If the link was stopped, because draining took too long, the
+ * group ends.
  */
 static void slot_stay(struct smcr_lgr *lgr, struct smcr_lgr_link *slot)
 {
@@ -333,7 +345,7 @@ static void slot_stay(struct smcr_lgr *lgr, struct smcr_lgr_link *slot)
 }
 
 /*
- * Stop and put the link that was taken off the slot, if there is one. It stays in
+ * Stop and put the link that was taken off the slot, if there is one. The link is in
  * slot->old until it is stopped, as its messages are passed up until then.
  */
 static void slot_free(struct smcr_lgr *lgr, struct smcr_lgr_link *slot)
@@ -359,7 +371,7 @@ static void slot_free(struct smcr_lgr *lgr, struct smcr_lgr_link *slot)
 	smcr_link_put(old);
 }
 
-/* Take a slot off making_line. True if it was there: the caller gets the line's reference */
+/* Take a slot off making_line. True if it was there: the caller gets its reference */
 static bool making_leave(struct smcr_lgr_link *slot)
 {
 	bool waits;
@@ -373,7 +385,7 @@ static bool making_leave(struct smcr_lgr_link *slot)
 /* Queue MAKE, which counts in making_n until making_next() */
 static void making_queue(struct smcr_lgr_link *slot)
 {
-	/* as in smcr_lgr_link_queue() */
+	/* pairs with slot_work(), as in smcr_lgr_link_queue() */
 	smp_mb__before_atomic();
 	set_bit(SMCR_LGR_DO_MAKE, &slot->actions);
 	smcr_lgr_hold(slot->lgr);
@@ -405,7 +417,10 @@ static void making_next(void)
 					in_line);
 	if (slot) {
 		making_leave(slot);
-		/* under making_lock, so that making_drop() finds MAKE in line or queued */
+		/*
+		 * under making_lock, so that making_drop() finds the MAKE in making_line
+		 * or queued
+		 */
 		making_queue(slot);
 	} else {
 		making_n--;
@@ -488,8 +503,9 @@ static void slot_queue(struct smcr_lgr_link *slot)
  * smcr_lgr_link_queue() - queue an action for the work of a link
  * @lgr: group
  * @slot: of the link
- * @action: MAKE, UP, MOVE or STOP, whose outcome an event of enum smcr_lgr_evt reports; or
- *	LIVE or STAY. A MAKE that has not begun when STOP follows is not reported
+ * @action: MAKE, UP, MOVE or STOP, whose outcome is reported by an event of enum
+ *	smcr_lgr_evt; or LIVE or STAY. If STOP is queued before a MAKE has begun, that MAKE
+ *	is dropped and not reported
  *
  * Context: the group's work.
  */
@@ -523,14 +539,15 @@ void smcr_slots_end(struct smcr_lgr *lgr)
 		making_drop(&lgr->slot[i]);
 		if (cancel_work_sync(&lgr->slot[i].work))
 			smcr_lgr_put(lgr);
-		/* llc.work may have queued a MAKE meanwhile: drop that, too */
+		/* drop a MAKE that was queued after the first making_drop(), too */
 		making_drop(&lgr->slot[i]);
 	}
 }
 
 /*
- * Take the link off @slot, and drop its pending events, which would otherwise be taken for
- * those of the next link there. The link's work puts the link. Context: the group's work.
+ * Take the link off @slot, and drop its pending LINK_DOWN and WANT_DEL, which would
+ * otherwise be taken for those of the next link in the slot. The work of the link stops
+ * and puts the link. Context: the group's work.
  */
 void smcr_slot_off(struct smcr_lgr *lgr, u8 slot)
 {
@@ -550,11 +567,13 @@ void smcr_slot_off(struct smcr_lgr *lgr, u8 slot)
 	slot_queue(&lgr->slot[slot]);
 }
 
-/* The link in @slot is stopped: take it off the slot, and reset what belongs to the link */
+/* The link in @slot is stopped: take it off the slot, and reset the data of the link there */
 void smcr_slot_stopped(struct smcr_lgr *lgr, u8 slot)
 {
 	smcr_slot_off(lgr, slot);
-	/* no reply to TEST LINK comes over this link any more, and the next link owes none */
+	/*
+	 * no reply to TEST LINK comes over this link any more, or is due on the next one
+	 */
 	spin_lock_bh(&lgr->llc.lock);
 	memset(&lgr->slot[slot].test, 0, sizeof(lgr->slot[slot].test));
 	spin_unlock_bh(&lgr->llc.lock);
@@ -590,7 +609,7 @@ void smcr_links_stop(struct smcr_lgr *lgr)
  *	stopped yet
  *
  * A thread in a page fault may keep its reference on the group for ever. The removal of a
- * device must not wait for that, so the links are put before the group is freed.
+ * device must not wait for that thread, so the links are put before the group is freed.
  *
  * Context: process, sleeps.
  */

@@ -10,10 +10,13 @@
 #include "lgr/lgr_run.h"
 #include "lgr/lgr_run_impl.h"
 
-/* smcr_tx_pend.mark: llc.first_no at the time, and the event and slot to report */
+/*
+ * smcr_tx_pend.mark of an LLC message: llc.first_no when the message is posted, the event
+ * that its send completion posts, and the slot of that event
+ */
 #define LLC_MARK(no_, report_, about_)	((u64)(no_) << 16 | (report_) << 8 | (about_))
 
-/* Send completion of a message with a report: post its event; softirq */
+/* Send completion of a message with @report: post that event. Context: any up to softirq */
 static void llc_sent(struct smcr_tx_pend *pend, bool ok)
 {
 	struct smcr_lgr *lgr = pend->arg;
@@ -31,14 +34,14 @@ static void llc_sent(struct smcr_tx_pend *pend, bool ok)
 
 /**
  * smcr_llc_post() - post one LLC message
- * @lgr: group; it outlives its links, and so their completions
+ * @lgr: group; it outlives its links and their send completions
  * @link: link to post on; the caller has a reference, or is the group's work. NULL: the link
  *	has left its slot
  * @msg: message
  * @report: event that the send completion posts, enum smcr_lgr_evt, or SMCR_LGR_NO_REPORT
  * @about: slot of that event
  *
- * Context: any up to softirq; with a report the group's work only.
+ * Context: any up to softirq; with @report the group's work only.
  * Return: 0; -ENOTCONN link is down; -EAGAIN send queue full.
  */
 int smcr_llc_post(struct smcr_lgr *lgr, struct smcr_link *link,
@@ -73,7 +76,10 @@ void smcr_llc_fail(struct smcr_lgr *lgr, u8 slot, enum smcr_reason why)
 		smcr_link_fail(link, why);
 }
 
-/* Queue a message that waits for room. If there are too many, the link fails. */
+/*
+ * Queue a message that has to wait for room in the send queue. If SMCR_LLC_QUEUE_MAX
+ * messages wait already, or memory is short, the link fails.
+ */
 static void llc_put_late(struct smcr_lgr *lgr, u8 slot,
 			 const struct smcr_llc *msg, u8 report, u8 about)
 {
@@ -107,9 +113,10 @@ static bool llc_any_late(const struct smcr_lgr *lgr, u8 slot)
 }
 
 /*
- * smcr_llc_post() on the link in @slot. A message with @report is always followed by that
- * event or by LINK_DOWN. So smcr_lgr_not_sent() posts LINK_DOWN if the link was stopped, as
- * a stopped link reports no failure, or if LINK_DOWN was processed before the message.
+ * smcr_llc_post() on the link in @slot. After a message with @report, the state machine always
+ * gets that event or LINK_DOWN. So if the link is down, smcr_lgr_not_sent() posts LINK_DOWN.
+ * Otherwise both events might be missing: a stopped link reports no failure, and LINK_DOWN of
+ * a failed link may have been processed before this call.
  */
 static int llc_try(struct smcr_lgr *lgr, u8 slot, const struct smcr_llc *msg,
 		   u8 report, u8 about)
@@ -123,8 +130,8 @@ static int llc_try(struct smcr_lgr *lgr, u8 slot, const struct smcr_llc *msg,
 }
 
 /*
- * Send a message, now or when the send queue has room; the messages of each link stay in
- * order. Context: the group's work.
+ * Send a message. If the send queue has no room, the message waits. The messages of one link
+ * stay in order. Context: the group's work.
  */
 void smcr_llc_send(struct smcr_lgr *lgr, u8 slot, const struct smcr_llc *msg,
 		   u8 report, u8 about)
@@ -134,7 +141,7 @@ void smcr_llc_send(struct smcr_lgr *lgr, u8 slot, const struct smcr_llc *msg,
 		llc_put_late(lgr, slot, msg, report, about);
 }
 
-/* Send messages that wait for room; true: some still wait. Context: the group's work. */
+/* Send the messages that wait for room; true: some still wait. Context: the group's work. */
 bool smcr_llc_send_late(struct smcr_lgr *lgr)
 {
 	struct smcr_llc_item *item, *tmp;

@@ -14,7 +14,7 @@ static void llc_arm_test(struct smcr_lgr *lgr, unsigned long delay)
 	if (!delay)
 		return;
 	smcr_lgr_hold(lgr);
-	/* the queued work must not keep a group that has ended meanwhile */
+	/* the queued work has a reference, which must not keep a group that has ended */
 	if (!queue_delayed_work(smcr_wq, &lgr->test.work, delay) ||
 	    (smcr_lgr_state(lgr) == SMCR_LGR_ST_DEAD &&
 	     cancel_delayed_work(&lgr->test.work)))
@@ -32,19 +32,19 @@ static void llc_test_in(struct smcr_lgr *lgr, unsigned long delay)
 }
 
 /**
- * smcr_llc_start() - the group is active: watch idle links with TEST LINK
- * @lgr: group
+ * smcr_llc_start() - start to test idle links with TEST LINK
+ * @lgr: group that has just become ACTIVE
  */
 void smcr_llc_start(struct smcr_lgr *lgr)
 {
 	llc_arm_test(lgr, smcr_knob_jiffies(lgr->sn, t_testlink));
 }
 
-/* After smcr_llc_test_soon(), a link is tested when nothing has arrived for this time */
+/* After smcr_llc_test_soon(), a link is tested if nothing has arrived on it for this time */
 #define SMCR_LLC_TEST_SOON	HZ
 
 /*
- * Is a TEST LINK with timer T_LLC under way on all live links? A TEST LINK for a keepalive
+ * Is a TEST LINK with timer T_LLC under way on each live link? A TEST LINK for a keepalive
  * (test.patient) has another timer, TCP_KEEPINTVL, and does not count.
  */
 static bool llc_testing(const struct smcr_lgr *lgr)
@@ -60,12 +60,12 @@ static bool llc_testing(const struct smcr_lgr *lgr)
 }
 
 /**
- * smcr_llc_test_soon() - a connection waits for completions on a link
+ * smcr_llc_test_soon() - test idle links soon, as a connection waits for completions
  * @lgr: group
  *
- * If nothing more arrives on the link, TEST LINK is sent after SMCR_LLC_TEST_SOON and not
- * only after t_testlink, so that a dead peer is noticed soon. And if an earlier RDMA
- * acknowledgment was lost, that of TEST LINK covers all that was posted before.
+ * TEST LINK is sent on a link when nothing has arrived there for SMCR_LLC_TEST_SOON, not only
+ * after t_testlink, so that a dead peer is noticed soon. TEST LINK also makes up for a lost
+ * RDMA acknowledgment: its own acknowledgment covers all that was posted before it.
  *
  * Context: any.
  */
@@ -78,7 +78,7 @@ void smcr_llc_test_soon(struct smcr_lgr *lgr)
 }
 
 /**
- * smcr_llc_test_update() - compute anew when TEST LINK is due
+ * smcr_llc_test_update() - recompute when TEST LINK is due
  * @lgr: group
  *
  * Context: any.
@@ -93,8 +93,8 @@ void smcr_llc_test_update(struct smcr_lgr *lgr)
  * smcr_llc_test_now() - verify that the peer still has its end of each link
  * @lgr: group
  *
- * TEST LINK is sent now, however short a time ago a message arrived. If it is not answered
- * within T_LLC, the link fails.
+ * TEST LINK is sent on each link now, even if a message has just arrived there. A link on
+ * which TEST LINK is not answered within T_LLC fails.
  *
  * Context: any.
  */
@@ -106,7 +106,7 @@ void smcr_llc_test_now(struct smcr_lgr *lgr)
 	smcr_llc_test_update(lgr);
 }
 
-/* TEST LINK has come on a link, a request or a reply. Context: the group's work. */
+/* Process a TEST LINK, request or reply, from the peer. Context: the group's work. */
 void smcr_llc_got_test(struct smcr_lgr *lgr, u8 slot,
 		       const struct smcr_llc *msg)
 {
@@ -138,8 +138,8 @@ void smcr_llc_got_test(struct smcr_lgr *lgr, u8 slot,
 }
 
 /*
- * Jiffies until nothing will have arrived on the link for @watch, or until the link will be
- * stuck (smcr_link_stuck()); 0 or less: that is so now.
+ * Jiffies until a test of the link is due: until nothing has arrived on it for @watch, or
+ * until smcr_link_stuck(link, watch) may become true. 0 or less: a test is due now.
  */
 static long llc_silent_in(const struct smcr_link *link,
 			  unsigned long watch)
@@ -148,7 +148,7 @@ static long llc_silent_in(const struct smcr_link *link,
 
 	if (smcr_link_stuck(link, watch))
 		return 0;
-	if (left > 0 && atomic_read(&link->n_pend))	/* it may be stuck earlier */
+	if (left > 0 && atomic_read(&link->n_pend))	/* the link may be stuck earlier */
 		left = clamp((long)(READ_ONCE(link->last_tx) + watch -
 				    jiffies), 1L, left);
 	return left;
@@ -156,14 +156,14 @@ static long llc_silent_in(const struct smcr_link *link,
 
 /* Arguments for the check of each link */
 struct llc_look {
-	unsigned long watch;	/* jiffies without a message before the test; 0: never */
-	bool verify;		/* test now, even if a message arrived just now */
+	unsigned long watch;	/* test after so many jiffies without a message; 0: never */
+	bool verify;		/* test now, even if a message has just arrived */
 };
 
 /*
- * Check one link, and send TEST LINK or fail the link if that is due. Returns jiffies until
- * the next check of the link, LONG_MAX: it needs none. *@waits is set if nothing is due yet:
- * a message arrived less than @look->watch ago, or a TEST LINK is unanswered.
+ * Check one link: send TEST LINK, or fail the link, if that is due. If neither is due, set
+ * *@waits: a message arrived less than @look->watch ago, or a TEST LINK is not answered yet.
+ * Returns jiffies until the next check of the link; LONG_MAX: no check is needed.
  */
 static long llc_test_link(struct smcr_lgr *lgr, struct smcr_link *link,
 			  const struct llc_look *look, bool *waits)
@@ -200,7 +200,7 @@ static long llc_test_link(struct smcr_lgr *lgr, struct smcr_link *link,
 		break;
 	case SMCR_LINK_TEST_SEND:
 		smcr_count(lgr->sn, SMCR_CNT_TEST_LINK_TX);
-		/* not even the reserve of the send queue has room: the link fails (LLC-12) */
+		/* if even the reserve of the send queue has no room, the link fails (LLC-12) */
 		if (smcr_llc_post(lgr, link, &msg, SMCR_LGR_NO_REPORT, 0))
 			smcr_link_fail(link, SMCR_R_LINK_ERROR);
 		break;
@@ -214,8 +214,8 @@ static long llc_test_link(struct smcr_lgr *lgr, struct smcr_link *link,
 
 /*
  * TEST LINK is sent when nothing has arrived on a link for a while, and when the keepalive
- * of a connection asks for it. Links without connections are tested, too: otherwise a client
- * would keep for ever the group of a server that is gone.
+ * of a connection needs it. Links without connections are tested, too: otherwise, if a server
+ * disappears, its client would keep the group for ever.
  */
 void smcr_llc_test_work(struct work_struct *work)
 {
@@ -243,8 +243,9 @@ void smcr_llc_test_work(struct work_struct *work)
 		smcr_link_put(link);
 	}
 	/*
-	 * If a TEST LINK is under way on all links, this work runs again when one of them has
-	 * ended, and only test.soon has to be set; else check again after SMCR_LLC_TEST_SOON.
+	 * Some link needed no test yet, so check again. If a TEST LINK is under way on each live
+	 * link, this work runs again when one of these tests has ended, so it is enough to set
+	 * test.soon. Otherwise check after SMCR_LLC_TEST_SOON.
 	 */
 	if (probe && waits) {
 		if (llc_testing(lgr))

@@ -20,9 +20,9 @@ struct smcr_keepalive {
 /**
  * struct smcr_lgr_test - when links are tested; no lock: xchg(), READ_ONCE()
  * @work: sends TEST LINK; owns a reference on the group while queued
- * @soon: a close waits for completions: test soon
- * @now: the peer may have lost the link: test now
- * @no_reuse: no new connection until TEST LINK is answered
+ * @soon: test links after SMCR_LLC_TEST_SOON, as a close waits for completions
+ * @now: test links now, as the peer may have lost them
+ * @no_reuse: the group gets no new connections until TEST LINK is answered
  */
 struct smcr_lgr_test {
 	struct delayed_work work;

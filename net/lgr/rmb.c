@@ -2,11 +2,11 @@
 /*
  * RMBs of a link group: memory and registration (RFC 7609 2.1, 3.5.5.2). See rmb.h.
  *
- * Elements of an RMB are given out while it is linked, which means: in lgr->rmbs.list. An
- * RMB is linked, and its elements are taken and put, only under lgr->rmbs.mutex. From the
- * end of first contact on, smcr_rmb_work() alone adds and frees RMBs. So it may release the
- * mutex without losing the RMB that it works on, and at most one own CONFIRM RKEY or
- * DELETE RKEY is under way (LLC-15).
+ * An RMB is *linked* while it is in lgr->rmbs.list. Elements are given out of linked RMBs
+ * only. An RMB is linked and unlinked, and its elements are taken and put, under
+ * lgr->rmbs.mutex. After first contact, only smcr_rmb_work() adds and frees RMBs. So
+ * smcr_rmb_work() may release the mutex without losing the RMB that it works on. For the
+ * same reason, at most one own CONFIRM RKEY or DELETE RKEY is under way (LLC-15).
  */
 #include <linux/bits.h>
 #include <linux/random.h>
@@ -38,7 +38,7 @@ static unsigned int class_count(struct smcr_lgr *lgr, u8 bsize)
 	return n;
 }
 
-/* Number of elements of the next RMB of a class: each RMB is twice as large as the last */
+/* Number of elements of the next RMB of a class: twice as large as the one before it */
 u32 smcr_rmb_elems_wanted(struct smcr_lgr *lgr, u8 bsize)
 {
 	u32 size = smcr_bsize_bytes(bsize);
@@ -71,7 +71,7 @@ bool smcr_rmb_limit_reached(const struct smcr_lgr *lgr)
 	       min_t(unsigned int, max, SMCR_RMBS_MAX);
 }
 
-/* The largest element size code up to @bsize that fits into an RMB */
+/* The largest size code up to @bsize of an element that fits into an RMB */
 u8 smcr_rmb_bsize_cap(const struct smcr_lgr *lgr, u8 bsize)
 {
 	bsize = min_t(u8, bsize, SMCR_BSIZE_MAX);
@@ -85,7 +85,7 @@ u8 smcr_rmb_bsize_cap(const struct smcr_lgr *lgr, u8 bsize)
  * @lgr: group
  * @bsize: wanted element size code
  *
- * The result may be out of date at once: smcr_rmb_get_elem() decides.
+ * The result may be out of date when the caller uses it: smcr_rmb_get_elem() decides.
  *
  * Context: any.
  * Return: false if no element of that size is free and the group has all the
@@ -109,7 +109,7 @@ bool smcr_rmb_newest(const struct smcr_rmb *rmb)
 	return list_is_last(&rmb->node, &rmb->lgr->rmbs.list[rmb->bsize]);
 }
 
-/* In first contact no link can register an RMB or announce it by CONFIRM RKEY yet */
+/* Is first contact under way? Then a new RMB is registered later, and announced by CLC */
 bool smcr_lgr_forming(const struct smcr_lgr *lgr)
 {
 	return smcr_lgr_state(lgr) == SMCR_LGR_ST_FORMING;
@@ -124,9 +124,9 @@ bool smcr_lgr_dead(const struct smcr_lgr *lgr)
 
 /*
  * Queue rmbs.work. The caller has a reference on the group, the queued work gets another
- * one. Handshakes wait for such works, and these works wait for the peer's answers to
- * CONFIRM RKEY and DELETE RKEY, which a work on smcr_wq processes. So they have a queue of
- * their own, smcr_rmb_wq.
+ * one. Handshakes wait for rmbs.work, and rmbs.work waits for the peer's replies to CONFIRM
+ * RKEY and DELETE RKEY, which llc.work processes on smcr_wq. So rmbs.work has a workqueue of
+ * its own, smcr_rmb_wq.
  */
 void smcr_rmb_work_arm(struct smcr_lgr *lgr, unsigned long delay)
 {
@@ -155,7 +155,7 @@ unsigned long smcr_rmb_idle_time(const struct smcr_lgr *lgr)
 
 /* Life of an RMB */
 
-/* Is @rc an error after which a smaller RMB may succeed: lack of memory, or a limit on it? */
+/* Is @rc a lack of memory, or a limit on it, so that a smaller RMB may succeed? */
 bool smcr_rmb_short(long rc)
 {
 	return rc == -ENOMEM || rc == -ENOBUFS || rc == -EDQUOT;
@@ -186,8 +186,8 @@ static int rmb_map(struct smcr_rmb *rmb, u8 d)
 }
 
 /*
- * Address of an RMB for the peer: any page-aligned address will do. The DMA address, which
- * is a kernel address on soft RoCE, is not announced (SEC-12).
+ * Random page-aligned address that is announced to the peer for an RMB. The DMA address is
+ * not announced, as it is a kernel address on soft RoCE (SEC-12).
  */
 static u64 rmb_random_va(void)
 {
@@ -195,9 +195,9 @@ static u64 rmb_random_va(void)
 }
 
 /*
- * Deregister an MR, before its memory is freed (SEC-08). No REG_MR of it may be under way.
- * One that has failed may still be (see smcr_rmb_register()), so its RMB stays until the QP
- * is destroyed.
+ * Deregister an MR, before its memory is freed (SEC-08). No REG_MR of the MR may be under
+ * way. After an error of smcr_rmb_register(), REG_MR may still be under way, so the RMB stays
+ * until the QP is destroyed.
  */
 void smcr_rmb_drop_mr(struct smcr_rmb *rmb, u8 d)
 {
@@ -260,11 +260,11 @@ static void rmb_destroy(struct smcr_rmb *rmb)
 }
 
 /*
- * Create an RMB of @n elements, in no list yet; -ENOMEM, -ENOBUFS, -EDQUOT or -EIO. It has
- * an MR on the device of @link; MRs on other devices follow later. The caller keeps its
- * reference on @link until the RMB is in a list, where smcr_rmb_leave_dev() finds the MR.
- * rmbs.next_id needs no lock: first contact alone creates RMBs, and when it has ended,
- * rmbs.work alone does.
+ * Create an RMB of @n elements, in no list yet; -ENOMEM, -ENOBUFS, -EDQUOT or -EIO. The RMB
+ * has an MR on the device of @link; MRs on other devices follow later. The caller keeps its
+ * reference on @link until the RMB is in a list, as smcr_rmb_leave_dev() finds the MR only
+ * there. rmbs.next_id needs no lock: only first contact creates RMBs and, after its end, only
+ * rmbs.work does.
  */
 struct smcr_rmb *smcr_rmb_create(struct smcr_lgr *lgr,
 				 const struct smcr_link *link, u8 bsize, u32 n)
@@ -298,7 +298,7 @@ struct smcr_rmb *smcr_rmb_create(struct smcr_lgr *lgr,
 	return rmb;
 }
 
-/* Link an RMB, so that its elements are given out */
+/* Link an RMB: put it into lgr->rmbs.list, so that its elements are given out */
 void smcr_rmb_link(struct smcr_lgr *lgr, struct smcr_rmb *rmb)
 {
 	lockdep_assert_held(&lgr->rmbs.mutex);
@@ -332,7 +332,7 @@ static void rmbs_leave_dev(struct list_head *rmbs, u8 d,
 	}
 }
 
-/* Drop the MRs and mappings of all RMBs for a device that no link is on any more */
+/* Drop the MRs and mappings of all RMBs on device @d, whose last link was freed */
 void smcr_rmb_leave_dev(struct smcr_lgr *lgr, u8 d)
 {
 	struct smcr_buf_map *maps = NULL;
@@ -346,9 +346,9 @@ void smcr_rmb_leave_dev(struct smcr_lgr *lgr, u8 d)
 }
 
 /*
- * Register an RMB on the device of a link in RTS, unless it is registered there. After any
- * error but -ENOMEM, REG_MR may be under way until the link is stopped. Context: process,
- * sleeps.
+ * Register an RMB on the device of a link in RTS, if it is not registered there yet. After
+ * an error other than -ENOMEM, REG_MR may be under way until the link is stopped. Context:
+ * process, sleeps.
  */
 int smcr_rmb_register(struct smcr_rmb *rmb, struct smcr_link *link)
 {
@@ -368,7 +368,7 @@ int smcr_rmb_register(struct smcr_rmb *rmb, struct smcr_link *link)
 	return 0;
 }
 
-/* The next RMB after @rmb that the peer knows; the first one if @rmb is NULL */
+/* The next announced RMB after @rmb, or the first one if @rmb is NULL; NULL: none */
 static struct smcr_rmb *rmb_next_announced(struct smcr_lgr *lgr, struct smcr_rmb *rmb)
 {
 	struct list_head *list = rmb && rmb->off ? &lgr->rmbs.off :
@@ -387,8 +387,8 @@ static struct smcr_rmb *rmb_next_announced(struct smcr_lgr *lgr, struct smcr_rmb
 		}
 		rmb = list_entry(pos, struct smcr_rmb, node);
 		/*
-		 * also in rmbs.off, the list of RMBs that are not linked: if CONFIRM RKEY has
-		 * succeeded just now, the peer knows the RMB, which is about to be linked
+		 * An RMB in rmbs.off may be announced, too: its CONFIRM RKEY has succeeded, and
+		 * rmb_publish() is about to link it.
 		 */
 		if (READ_ONCE(rmb->announced))
 			return rmb;
@@ -397,8 +397,8 @@ static struct smcr_rmb *rmb_next_announced(struct smcr_lgr *lgr, struct smcr_rmb
 }
 
 /*
- * Find an RMB that the peer knows, but that lacks something on the link's device: the
- * registration if @registered is true, else an MR. NULL: there is none.
+ * Find an announced RMB that is not registered on the link's device or, if @registered is
+ * false, that has no MR there. NULL: there is none.
  */
 static struct smcr_rmb *rmb_lacking(struct smcr_lgr *lgr,
 				    const struct smcr_link *link,
@@ -418,8 +418,8 @@ static struct smcr_rmb *rmb_lacking(struct smcr_lgr *lgr,
  * @lgr: group
  * @link: link in RTS
  *
- * lgr->rmbs.mutex is taken anew for each RMB, so that connections that need an element
- * meanwhile do not wait for the registration of all RMBs.
+ * lgr->rmbs.mutex is released after each RMB, so that a connection that needs an element
+ * does not wait until all RMBs are registered.
  *
  * Context: process, sleeps.
  * Return: 0, or what smcr_link_reg_mr() returned.
@@ -439,7 +439,7 @@ int smcr_rmb_register_all(struct smcr_lgr *lgr, struct smcr_link *link)
 	return rc;
 }
 
-/* Allocate an MR on the link's device for each RMB; the mutex is taken anew for each one */
+/* Allocate the missing MRs on the link's device; the mutex is released after each MR */
 static int rmb_alloc_mrs(struct smcr_lgr *lgr, const struct smcr_link *link)
 {
 	struct smcr_rmb *rmb;
@@ -466,7 +466,7 @@ static int rmb_list_tokens(struct smcr_lgr *lgr, struct smcr_link *link,
 	int n = 0;
 
 	while ((rmb = rmb_next_announced(lgr, rmb))) {
-		/* the RMB was added just now, or has no RKey on the carrying link */
+		/* the RMB was added after rmb_alloc_mrs(), or has no RKey on the carrying link */
 		if (!rmb->mr[link->mem.d] || !rmb->mr[carrier] || n == max)
 			return -EAGAIN;
 		tok[n].ref_rkey = rmb->mr[carrier]->rkey;
@@ -479,13 +479,14 @@ static int rmb_list_tokens(struct smcr_lgr *lgr, struct smcr_link *link,
 /**
  * smcr_rmb_tokens() - own RTokens for a new link
  * @lgr: group
- * @link: the new link; an MR is made on its device for every RMB that has none
- * @carrier: index in lgr->rmbs.devs for the link that carries ADD LINK: the RKeys on that
+ * @link: the new link; an MR is made on its device for every RMB that has none there
+ * @carrier: index in lgr->rmbs.devs for the link that carries ADD LINK. The RKeys on that
  *	link name the RMBs to the peer
- * @tok: set to an array, to be freed with kvfree(), or NULL
+ * @tok: set to an array, to be freed with kvfree(), or to NULL
  *
  * Context: process, sleeps.
- * Return: number of RTokens; -ENOMEM, -EAGAIN, or what the device returned.
+ * Return: number of RTokens; -ENOMEM; -EAGAIN an RMB lacks an MR on one of the two devices;
+ * or what the device returned.
  */
 int smcr_rmb_tokens(struct smcr_lgr *lgr, struct smcr_link *link, u8 carrier,
 		    struct smcr_llc_rtoken_pair **tok)
@@ -510,8 +511,8 @@ int smcr_rmb_tokens(struct smcr_lgr *lgr, struct smcr_link *link, u8 carrier,
 
 /**
  * smcr_rmb_free_all() - free the RMBs of a group that ends
- * @lgr: group without a QP and without connections; its rmbs.work is not
- *	 queued and never will be
+ * @lgr: group that has no QP and no connection any more; its rmbs.work is not
+ *	 queued, and will not be queued again
  *
  * Context: process, sleeps.
  */
@@ -535,7 +536,7 @@ void smcr_rmb_free_all(struct smcr_lgr *lgr)
 
 /* Elements */
 
-/* The newest RMB with a free element, so that older RMBs become idle and are freed */
+/* The newest RMB with a free element, so that older RMBs become idle and can be freed */
 struct smcr_rmb *smcr_rmb_with_room(struct smcr_lgr *lgr, u8 bsize)
 {
 	struct smcr_rmb *rmb;

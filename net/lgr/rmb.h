@@ -2,9 +2,9 @@
 /*
  * RMBs of a link group and their elements, RFC 7609 2.1, 4.1, 4.4.
  *
- * One RMB has up to 255 elements of one size and is registered once on each device of
- * the group; connections get and put elements without any verb. The RMBs of one element
- * size, which is given as a size code (bsize), are a class.
+ * One RMB has up to 255 elements of one size. It is registered once on each device of the
+ * group, so connections get and put elements without calls of verbs. The RMBs of one
+ * element size are a class. An element size is given as a size code (bsize).
  */
 #ifndef _SMCR_RMB_H
 #define _SMCR_RMB_H
@@ -24,20 +24,22 @@
  * @lgr: group that owns the RMB, no reference (an RMB never outlives its group)
  * @buf: memory
  * @mr: fast-registration MR by device of the group, NULL: there is none yet. Its rkey and
- *	its iova, the address for the peer, are fixed from the start, and valid for the peer
- *	once the MR is @registered. It is freed with the last link on the device, so a
- *	reference on a link there is enough to read it
+ *	its iova, the address for the peer, are fixed when the MR is allocated, and valid for
+ *	the peer once the device is in @registered. The MR is freed with the last link on the
+ *	device, so a reference on a link there is enough to read the MR
  * @id: number within the group, for display
  * @bsize: element size code
  * @elems: allocation state; lgr->rmbs.mutex
  * @registered: devices on which REG_MR has completed, bits; atomic
  * @off: the RMB is in lgr->rmbs.off; lgr->rmbs.mutex
- * @announced: the RMB was announced to the peer, in first contact by CLC, and is not being
- *	withdrawn: when a link is added, the RToken on that link is announced, too;
- *	READ_ONCE()
- * @leaked: a device may still let the peer write here: the memory is never freed
- * @idle_since: jiffies when the last element was freed; lgr->rmbs.mutex
- * @held_since: jiffies when element [index - 1] was put into quarantine;
+ * @announced: the RMB is announced to the peer, by CONFIRM RKEY or, in first contact, by
+ *	CLC, and is not being withdrawn. When a link is added, the RToken of an announced RMB
+ *	on that link is announced, too; READ_ONCE()
+ * @leaked: a device has not deregistered an MR, so the peer may still write here: the memory
+ *	is never freed
+ * @idle_since: jiffies when an element was last freed, when the RMB was created, or when its
+ *	withdrawal failed; lgr->rmbs.mutex
+ * @held_since: by index of an element - 1: jiffies when the element was put into quarantine;
  *	lgr->rmbs.mutex
  */
 struct smcr_rmb {
@@ -57,8 +59,8 @@ struct smcr_rmb {
 };
 
 /*
- * RKey of an RMB on a link; smcr_rmb_va() is its address there. Both are 0 if the RMB has no
- * MR on the link's device.
+ * RKey of an RMB on a link. smcr_rmb_va() returns the RMB's address there. Both return 0 if
+ * the RMB has no MR on the link's device.
  */
 static inline u32 smcr_rmb_rkey(const struct smcr_rmb *rmb,
 				const struct smcr_link *link)
@@ -85,11 +87,13 @@ static inline bool smcr_rmb_registered(const struct smcr_rmb *rmb,
 /**
  * struct smcr_rmb_want - requests to rmbs.work for one class; lgr->rmbs.mutex
  * @wanted: a connection waits for another RMB
- * @tries: number of attempts to add an RMB that are over
- * @rc: result of the last attempt
- * @payer: memory cgroup that the next RMB is charged to: that of the first request since
- *	the last attempt or, if no connection waits, that of the last connection that got an
- *	element; a reference, or NULL: the root cgroup
+ * @tries: number of finished attempts to add an RMB; an attempt ahead of need that failed
+ *	does not count
+ * @rc: result of the last attempt that counts
+ * @payer: memory cgroup that the next RMB is charged to. While a connection waits, it is that
+ *	of the first request since the last attempt (exception: rmb_set_payer()). Otherwise
+ *	it is that of the last connection that took an element while few were free. A
+ *	reference, or NULL: the root cgroup
  * @full: memory cgroup that last had no room for an RMB; a reference, or NULL
  */
 struct smcr_rmb_want {
@@ -103,20 +107,20 @@ struct smcr_rmb_want {
 /**
  * struct smcr_lgr_rmbs - own memory; @mutex
  * @mutex: guards RMBs, their elements, and devices. Also held while an MR of one RMB is
- *	allocated or registered for a new link, so that this RMB is not freed meanwhile
- * @list: RMBs by class, which is the element size code
+ *	allocated or registered for a new link, so that the RMB is not freed at that time
+ * @list: RMBs by class (element size code)
  * @off: RMBs that @work is adding or withdrawing, or could not withdraw: their elements
  *	are not given out
  * @n: number of RMBs; READ_ONCE without the mutex
  * @n_free: free elements by class; READ_ONCE without the mutex
  * @next_id: ID of the RMB that was created last
  * @want: requests to @work, by class
- * @devs: devices of the links, by link->mem.d; an entry stays until the last link on its
- *	device is freed, so a reference on such a link is enough to read the entry without
+ * @devs: devices of the links, by link->mem.d. An entry stays until the last link on its
+ *	device is freed. So a reference on such a link is enough to read the entry without
  *	the mutex
  * @pause: jiffies before which no RMB is added ahead of need
- * @max: maximum size of an RMB in bytes, which each device that a link has been on can map;
- *	only becomes smaller; written with @mutex held, read without it
+ * @max: maximum size of an RMB in bytes: each device that a link has been on can map it. It
+ *	never grows; written with @mutex held, read without it
  * @work: adds RMBs, frees idle ones, ends quarantines; owns a reference on the group
  *	while queued
  */
@@ -144,14 +148,14 @@ struct smcr_elem {
 
 /*
  * Requests for RMBs that a caller of smcr_rmb_get_elem() has made so far. That function does
- * not wait until the RMB is added: its caller calls it again, with the same requests. They
- * are zeroed before the first call.
+ * not wait until an RMB is added. Its caller calls it again, with the same structure, which
+ * is zeroed before the first call.
  */
 struct smcr_rmb_req {
 	u32 lgr_id;
-	u32 tries[SMCR_BSIZE_MAX + 1];	/* want.tries once the request is settled; 0: no request */
-	u8 short_of;		/* classes for which there was no memory, bits */
-	int rc;			/* error of the last class without memory */
+	u32 tries[SMCR_BSIZE_MAX + 1];	/* value of want.tries that ends the request; 0: none */
+	u8 short_of;		/* classes for which memory was short, bits */
+	int rc;			/* error for the last of these classes */
 };
 
 int smcr_rmb_get_elem(struct smcr_lgr *lgr, u8 bsize, struct mem_cgroup *memcg,

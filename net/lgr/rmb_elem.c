@@ -31,9 +31,9 @@ static int rmb_add_first(struct smcr_lgr *lgr, u8 bsize)
 }
 
 /*
- * Set the memory cgroup that the next RMB of a class is charged to: that of the first
- * request. But if that memory cgroup had no room for an RMB, a later request replaces it,
- * and so does not wait for a full memory cgroup.
+ * Set the memory cgroup that the next RMB of a class is charged to. While a connection waits
+ * for the RMB, the memory cgroup of the first request stays. Only if that memory cgroup had
+ * no room for an RMB, a later request replaces it, and so does not wait for a full one.
  */
 static void rmb_set_payer(struct smcr_lgr *lgr, u8 bsize,
 			  struct mem_cgroup *memcg)
@@ -48,7 +48,7 @@ static void rmb_set_payer(struct smcr_lgr *lgr, u8 bsize,
 	want->payer = smcr_memcg_get(memcg);
 }
 
-/* Error of the last attempt, for a caller charged to @memcg; 0: a new attempt may succeed */
+/* Error of the last attempt if it holds for @memcg, too; 0: a new attempt may succeed */
 static int rmb_verdict(const struct smcr_rmb_want *want,
 		       const struct mem_cgroup *memcg)
 {
@@ -56,11 +56,11 @@ static int rmb_verdict(const struct smcr_rmb_want *want,
 }
 
 /*
- * Ask rmbs.work for another RMB of the class. Returns -EINPROGRESS until an attempt to add
- * one has ended, which may be under way already. If the attempt has failed for a reason that
- * holds for this caller, too, the next call returns the error, once. Otherwise that call
- * makes a new request, as the caller still has no element, and returns -EINPROGRESS. Returns
- * -ENOSPC at the RMB limit. The caller arms the work.
+ * Request another RMB of the class from rmbs.work, which the caller arms. Returns
+ * -EINPROGRESS until an attempt to add an RMB has ended; it may be under way already. If the
+ * attempt has failed, and its error holds for this caller, too, the next call returns the
+ * error, once. Otherwise the next call makes a new request, as the caller still has no
+ * element, and returns -EINPROGRESS. Returns -ENOSPC at the RMB limit.
  */
 static int rmb_request(struct smcr_lgr *lgr, u8 bsize,
 		       struct mem_cgroup *memcg, struct smcr_rmb_req *req)
@@ -76,8 +76,8 @@ static int rmb_request(struct smcr_lgr *lgr, u8 bsize,
 		if (rmb_verdict(want, memcg))
 			return want->rc;
 		/*
-		 * The attempt has succeeded, but other callers took all elements; or it was
-		 * charged to another memory cgroup, which was full.
+		 * The attempt has succeeded, but other callers took all elements. Or it has
+		 * failed, as it was charged to another memory cgroup, which was full.
 		 */
 		mine = 0;
 	}
@@ -108,7 +108,7 @@ static int rmb_get_of_class(struct smcr_lgr *lgr, u8 bsize,
 	int rc = 0;
 
 	for (;;) {
-		/* an RMB of a dead group is perhaps not registered */
+		/* in a dead group an RMB may lack its registration */
 		if (smcr_lgr_dead(lgr))
 			return -ENOTCONN;
 		rmb = smcr_rmb_with_room(lgr, bsize);
@@ -134,7 +134,7 @@ static int rmb_get(struct smcr_lgr *lgr, u8 bsize, struct mem_cgroup *memcg,
 	bsize = smcr_rmb_bsize_cap(lgr, bsize);
 	do {
 		rc = rmb_get_of_class(lgr, bsize, memcg, elem, req);
-		if (smcr_rmb_short(rc)) {	/* later calls do not ask for this class again */
+		if (smcr_rmb_short(rc)) {	/* later calls make no request for this class */
 			req->short_of |= BIT(bsize);
 			req->rc = rc;
 		}
@@ -185,8 +185,8 @@ static bool elem_eye_ok(const struct smcr_elem *elem, u8 d)
 }
 
 /*
- * Set the eye catcher, before the index of the element is announced: afterwards this host,
- * the owner of the RMB, does not write to the element (RMB-16).
+ * Set the eye catcher, before the index of the element is announced. After the announcement
+ * this host, the owner of the RMB, does not write to the element (RMB-16).
  */
 static void rmb_set_eye(const struct smcr_elem *elem)
 {
@@ -200,14 +200,14 @@ static void rmb_set_eye(const struct smcr_elem *elem)
  * @bsize: wanted element size code
  * @memcg: memory cgroup that a new RMB is charged to; the caller has a reference
  * @elem: filled on success: the element is busy and zeroed, and has an eye catcher if the
- *	group uses them or may still agree on them
+ *	group uses eye catchers or may still agree on them
  * @req: the caller's requests so far
  * @why: reason on failure
  *
- * Takes a free element, or one of a new RMB; smaller sizes are tried when memory
- * is short (RMB-11). In an active group every RMB whose elements are given out is
- * registered and known to the peer (LLC-55); if none has a free element,
- * smcr_rmb_work() adds an RMB, and the caller calls again. In first contact
+ * Takes a free element, or one of a new RMB. Smaller sizes are tried when memory
+ * is short (RMB-11). In an active group, elements are given out only of RMBs that
+ * are registered and known to the peer (LLC-55). If these RMBs have no free
+ * element, smcr_rmb_work() adds an RMB, and the caller calls again. In first contact
  * smcr_rmb_register_all() registers the RMB later, and CLC announces it.
  *
  * Context: process, sleeps for memory, not for the peer.
@@ -253,9 +253,9 @@ int smcr_rmb_get_elem(struct smcr_lgr *lgr, u8 bsize, struct mem_cgroup *memcg,
 
 /**
  * smcr_rmb_put_elem() - give back the element of a connection
- * @elem: element; @elem->rmb is NULL afterwards. Nothing happens if it is NULL already
- * @quarantine: the peer did not confirm the end of the connection and may still write, so
- *	the element is kept back for T_ABORT (RMB-22, RMB-23) and cleared then
+ * @elem: element; @elem->rmb is NULL afterwards. If it is NULL already, nothing happens
+ * @quarantine: the peer did not confirm the end of the connection and may still write. So
+ *	the element is kept back for T_ABORT (RMB-22, RMB-23), and is cleared after that
  *
  * Context: process, sleeps; the caller has a reference on the group.
  */
@@ -286,8 +286,8 @@ void smcr_rmb_put_elem(struct smcr_elem *elem, bool quarantine)
 
 	elem->rmb = NULL;
 	/*
-	 * No delay is longer than a quarantine, as the delay of a work that is queued already
-	 * is not shortened: see smcr_rmb_work().
+	 * A work that is queued already keeps its delay. So no delay may be longer than a
+	 * quarantine: see smcr_rmb_work().
 	 */
 	if (quarantine)
 		smcr_rmb_work_arm(lgr, smcr_rmb_quarantine(lgr));
@@ -300,8 +300,8 @@ void smcr_rmb_put_elem(struct smcr_elem *elem, bool quarantine)
  * smcr_rmb_clear_eye() - clear the eye catcher, as the two sides have agreed on none
  * @elem: element of a first contact, before the peer may write
  *
- * Data begin at the first byte of the element then. If the peer has overwritten the eye
- * catcher already, although it must not, nothing is cleared.
+ * Without eye catchers, data begin at the first byte of the element. If the peer has
+ * overwritten the eye catcher already, although it must not, nothing is cleared.
  *
  * Context: process.
  */
@@ -314,7 +314,7 @@ void smcr_rmb_clear_eye(const struct smcr_elem *elem)
 /**
  * smcr_rmb_eye_ok() - is the eye catcher intact? (RMB-14)
  * @elem: element
- * @d: as in smcr_buf_sync_cpu()
+ * @d: entry of the device that has written there, as for smcr_buf_sync_cpu()
  *
  * Context: any.
  * Return: false if the peer has overwritten the eye catcher.

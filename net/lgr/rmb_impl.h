@@ -8,8 +8,8 @@
 
 #define SMCR_RMB_ACCESS		(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE)
 #define SMCR_RMB_FIRST		(256U << 10)	/* bytes of the first RMB of a class */
-#define SMCR_RMB_FIRST_ELEMS	2		/* its elements, at least */
-#define SMCR_RMB_LOW		8		/* add an RMB when under 1/8 is free */
+#define SMCR_RMB_FIRST_ELEMS	2		/* elements of that RMB, at least */
+#define SMCR_RMB_LOW		8		/* add an RMB when less than 1/8 is free */
 
 /* rmb.c */
 u32 smcr_rmb_elems_wanted(struct smcr_lgr *lgr, u8 bsize);

@@ -28,7 +28,7 @@ static unsigned long time_left(unsigned long since, unsigned long wait)
 
 /*
  * Release elements that were in quarantine long enough. rmbs.mutex is dropped while
- * they are cleared; nothing else touches an element in quarantine. Returns jiffies
+ * they are cleared, as nothing else accesses an element in quarantine. Returns jiffies
  * until the next element is due.
  */
 static unsigned long rmb_end_quarantine(struct smcr_rmb *rmb)
@@ -78,8 +78,9 @@ static unsigned long rmbs_end_quarantine(struct smcr_lgr *lgr)
 }
 
 /*
- * Unlink an RMB that was idle for long, to lgr->rmbs.off; never the newest of its class,
- * which the next connection will use. *@next: jiffies until another RMB may be due.
+ * Move an RMB that was idle for long to lgr->rmbs.off. The newest RMB of a class stays, as
+ * the next connection will use it. *@next is lowered to the jiffies until another RMB may be
+ * due. NULL: no RMB is due.
  */
 static struct smcr_rmb *rmb_take_idle(struct smcr_lgr *lgr,
 				      unsigned long *next)
@@ -104,7 +105,7 @@ static struct smcr_rmb *rmb_take_idle(struct smcr_lgr *lgr,
 			return rmb;
 		}
 	}
-	/* try again RMBs that were unlinked before and could not be withdrawn */
+	/* also try an RMB again that was unlinked before and could not be withdrawn */
 	list_for_each_entry(rmb, &lgr->rmbs.off, node) {
 		left = time_left(rmb->idle_since, smcr_rmb_idle_time(lgr));
 		if (!left)
@@ -115,9 +116,9 @@ static struct smcr_rmb *rmb_take_idle(struct smcr_lgr *lgr,
 }
 
 /*
- * Have the peer drop the RKey, before the RMB is freed (LLC-66). If several requests have
- * failed, it is not known whether the peer has dropped the RKey: the RMB stays, but its
- * elements are not given out any more.
+ * Have the peer drop the RKey, before the RMB is freed (LLC-66). If all attempts fail, the
+ * peer may or may not have dropped the RKey. Then the RMB stays, but its elements are not
+ * given out any more.
  */
 static int rmb_withdraw(struct smcr_rmb *rmb)
 {
@@ -126,7 +127,7 @@ static int rmb_withdraw(struct smcr_rmb *rmb)
 	return smcr_lgr_delete_rkey(rmb->lgr, rmb);
 }
 
-/* Free one idle RMB; false if there is none, or the peer did not agree */
+/* Free one idle RMB; false: there is none, or it could not be withdrawn */
 static bool rmb_free_idle(struct smcr_lgr *lgr, unsigned long *next)
 {
 	struct smcr_rmb *rmb;
@@ -153,7 +154,7 @@ static bool rmb_free_idle(struct smcr_lgr *lgr, unsigned long *next)
 	return !rc;
 }
 
-/* Does a connection wait for an RMB? If so, the work is queued again already */
+/* Does a connection wait for an RMB? If so, smcr_rmb_get_elem() queues the work again */
 static bool rmbs_wanted(const struct smcr_lgr *lgr)
 {
 	int i;
@@ -176,8 +177,8 @@ static unsigned long rmbs_free_idle(struct smcr_lgr *lgr)
 }
 
 /*
- * Announce a new RMB, and put it into lgr->rmbs.list when it is registered and the peer
- * knows its RToken (LLC-55). An RMB that the peer refuses is freed; the next connection
+ * Register a new RMB and announce it to the peer. The RMB is linked only when the peer
+ * knows its RToken (LLC-55). If the peer refuses the RMB, it is freed. The next connection
  * that needs an RMB begins a new attempt (LLC-60).
  */
 static int rmb_publish(struct smcr_lgr *lgr, struct smcr_rmb *rmb)
@@ -198,8 +199,8 @@ static int rmb_publish(struct smcr_lgr *lgr, struct smcr_rmb *rmb)
 }
 
 /*
- * Create an RMB in lgr->rmbs.off. It is in that list before the link is put, so that
- * smcr_rmb_leave_dev() finds it when the last link on the device is freed.
+ * Create an RMB in lgr->rmbs.off. The RMB is in that list before the link is put, so that
+ * smcr_rmb_leave_dev() finds the RMB when the last link on the device is freed.
  */
 static struct smcr_rmb *rmb_create_off(struct smcr_lgr *lgr, u8 bsize, u32 n,
 				       bool wanted)
@@ -229,7 +230,7 @@ static int rmb_build(struct smcr_lgr *lgr, u8 bsize, u32 n, bool wanted)
 	return IS_ERR(rmb) ? PTR_ERR(rmb) : rmb_publish(lgr, rmb);
 }
 
-/* Number of elements for the next RMB of a class; 0: no RMB is needed, or allowed */
+/* Number of elements for the next RMB of a class; 0: none is needed, or none is allowed */
 static u32 rmb_due(struct smcr_lgr *lgr, u8 bsize, bool wanted)
 {
 	lockdep_assert_held(&lgr->rmbs.mutex);
@@ -243,8 +244,8 @@ static u32 rmb_due(struct smcr_lgr *lgr, u8 bsize, bool wanted)
 }
 
 /*
- * Add the next RMB of a class if a connection waits for it or, ahead of need, if few
- * elements are free, so that no connection has to wait (RMB-10).
+ * Add the next RMB of a class if a connection waits for it. Also add it ahead of need, if
+ * few elements are free, so that later connections do not have to wait (RMB-10).
  */
 static void rmb_prepare(struct smcr_lgr *lgr, u8 bsize)
 {
@@ -271,14 +272,14 @@ static void rmb_prepare(struct smcr_lgr *lgr, u8 bsize)
 
 	mutex_lock(&lgr->rmbs.mutex);
 	/*
-	 * A success does not reset want->full, the memory cgroup that last had no room: the
-	 * new RMB may be charged to another one, and want->full may still have no room.
+	 * A success does not reset want->full, the memory cgroup that last had no room. The
+	 * new RMB may be charged to another one, while want->full still has no room.
 	 */
 	if (rc == -EDQUOT)
 		swap(want->full, memcg);
 	if (rc == -EREMOTEIO || rc == -EAGAIN || smcr_rmb_short(rc))
 		lgr->rmbs.pause = jiffies + smcr_rmb_idle_time(lgr);
-	/* if an attempt ahead of need fails, a request made meanwhile gets its own attempt */
+	/* if an attempt ahead of need fails, a request made during it gets its own attempt */
 	if (wanted || !rc) {
 		WRITE_ONCE(want->wanted, false);
 		mem_cgroup_put(want->payer);	/* the next request sets it */
@@ -307,10 +308,9 @@ static void rmbs_prepare(struct smcr_lgr *lgr)
  * @work: lgr->rmbs.work, which owns a reference on the group
  *
  * While an element is in quarantine, or an RMB is to be freed, the work queues itself
- * again. No caller of smcr_rmb_work_arm() passes a delay longer than a quarantine, which
- * takes T_ABORT; only this function passes 100 ms if T_ABORT is shorter. So if the work is
- * queued already when a quarantine begins, it runs soon enough, and its delay need not be
- * shortened.
+ * again. Its delay is never longer than a quarantine, which takes T_ABORT. The exception is
+ * a T_ABORT below 100 ms: then this function passes 100 ms. So a work that is queued already
+ * when a quarantine begins runs soon enough, and its delay need not be shortened.
  */
 void smcr_rmb_work(struct work_struct *work)
 {

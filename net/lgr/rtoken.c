@@ -66,8 +66,8 @@ static void rtoken_check(struct smcr_lgr *lgr, struct smcr_rtoken *rt)
 }
 
 /*
- * Find the RToken with an RKey of the peer on the link in @slot, and with address *@va or,
- * if @va is NULL, the confirmed one. NULL: there is none.
+ * Find the RToken that has @rkey on the link in @slot, and has address *@va there. If @va is
+ * NULL, find the confirmed RToken with any address. NULL: there is none.
  */
 static struct smcr_rtoken *rtoken_find(struct smcr_lgr *lgr, u8 slot, u32 rkey,
 				       const u64 *va)
@@ -85,7 +85,7 @@ static struct smcr_rtoken *rtoken_find(struct smcr_lgr *lgr, u8 slot, u32 rkey,
 	return NULL;
 }
 
-/* RToken of an RMB on the link of @slot, a new one if need be; NULL: all are in use */
+/* Find the RToken of an RMB on the link in @slot, or add it; NULL: there is no room */
 static struct smcr_rtoken *rtoken_get(struct smcr_lgr *lgr, u8 slot, u32 rkey,
 				      u64 va)
 {
@@ -99,7 +99,7 @@ static struct smcr_rtoken *rtoken_get(struct smcr_lgr *lgr, u8 slot, u32 rkey,
 	return rt;
 }
 
-/* Index of an RToken that the peer has confirmed; with @add it is added, and confirmed now */
+/* Index of a confirmed RToken. With @add, the RToken is added if need be, and confirmed */
 static int lgr_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey, u64 va,
 		      bool add)
 {
@@ -134,15 +134,15 @@ bool smcr_lgr_rtoken_fits(struct smcr_lgr *lgr, u8 slot, u32 rkey, u64 va)
 }
 
 /**
- * smcr_lgr_begin_rtoken() - CONFIRM RKEY: the peer has a new RMB
+ * smcr_lgr_begin_rtoken() - record an RToken that CONFIRM RKEY announces
  * @lgr: group
  * @slot: slot of the link that the RToken is for
  * @rkey: RKey on that link
  * @va: address on that link
  *
- * No connection gets the RToken before smcr_lgr_end_rtoken() has confirmed it: more
- * messages may belong to the exchange (LLC-57). Until then the RToken is not freed, even if
- * it was withdrawn before and its last connection ends.
+ * More messages may belong to the exchange (LLC-57), so no connection gets the RToken before
+ * smcr_lgr_end_rtoken() confirms it. The RToken is not freed before that either, even if the
+ * peer had withdrawn it earlier and the last connection that uses it ends.
  *
  * Return: index or -ENOSPC.
  */
@@ -159,11 +159,11 @@ int smcr_lgr_begin_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey, u64 va)
 }
 
 /**
- * smcr_lgr_end_rtoken() - all messages of a CONFIRM RKEY have come, or no more will
+ * smcr_lgr_end_rtoken() - end of a CONFIRM RKEY exchange: confirm or free its RToken
  * @lgr: group
  * @rtoken: index that smcr_lgr_begin_rtoken() has returned
- * @ok: all messages have come; else the RToken is freed, unless it was confirmed or in use
- *	before
+ * @ok: true: all messages have come, so the RToken is confirmed; false: the RToken is freed
+ *	if it was neither confirmed before nor in use
  */
 void smcr_lgr_end_rtoken(struct smcr_lgr *lgr, int rtoken, bool ok)
 {
@@ -177,14 +177,14 @@ void smcr_lgr_end_rtoken(struct smcr_lgr *lgr, int rtoken, bool ok)
 }
 
 /**
- * smcr_lgr_rtoken_known() - is this a key of an RMB of the peer?
+ * smcr_lgr_rtoken_known() - does an RKey belong to a known RMB of the peer?
  * @lgr: group
  * @slot: slot of the link on which the peer has named the RMB
  * @rkey: RKey on that link
- * @unused: true: the RMB must not be in use either (RMB-25)
+ * @unused: true: an RMB that a connection writes to does not count (RMB-25)
  *
- * Return: true if the RMB is known and not withdrawn and, with @unused, no connection writes
- * to it.
+ * Return: true if the RMB is known and not withdrawn; with @unused, only if no connection
+ * writes to it.
  */
 bool smcr_lgr_rtoken_known(struct smcr_lgr *lgr, u8 slot, u32 rkey,
 			   bool unused)
@@ -200,13 +200,13 @@ bool smcr_lgr_rtoken_known(struct smcr_lgr *lgr, u8 slot, u32 rkey,
 }
 
 /**
- * smcr_lgr_del_rtoken() - DELETE RKEY: the peer withdraws an RMB
+ * smcr_lgr_del_rtoken() - drop an RMB that the peer withdraws by DELETE RKEY
  * @lgr: group
  * @slot: slot of the link on which the peer has named the RMB
  * @rkey: RKey on that link; the RKeys on the other links are withdrawn with it
  *
- * If a connection still writes to the RMB, the end of the connection may be under way: the
- * RToken is freed when it has ended, and no other connection gets the RToken.
+ * A connection whose end is under way may still write to the RMB. Then the RToken is freed
+ * when that connection has ended, and no other connection gets the RToken.
  */
 void smcr_lgr_del_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey)
 {
@@ -222,21 +222,21 @@ void smcr_lgr_del_rtoken(struct smcr_lgr *lgr, u8 slot, u32 rkey)
 }
 
 /**
- * smcr_lgr_use_rtoken() - a connection is going to write to an RMB of the peer
+ * smcr_lgr_use_rtoken() - get an RToken, for a connection that will write to the RMB
  * @lgr: group
- * @link: link that CLC has named; another one may be in its slot by now
+ * @link: link that CLC has named; another link may be in its slot by now
  * @rkey: RKey of the RMB on @link
  * @va: address of the RMB on @link
  * @size: bytes of an element
  *
  * First contact adds the RMB. Later RMBs have to be confirmed on the link before CLC
- * names them (RFC 7609 3.5.5.2.1): a CLC message may be forged, and a write with an RKey
- * that does not exist ends the link for all its connections. All elements of an RMB have
- * one size: with another size, a write could end in the element of another connection, or
- * beyond the RMB.
+ * names them (RFC 7609 3.5.5.2.1). This is checked because a CLC message may be forged: a
+ * write with an RKey that does not exist ends the link for all its connections. All elements
+ * of an RMB have one size. With another size, a write could end in the element of another
+ * connection, or beyond the RMB.
  *
- * Return: index for smcr_lgr_unuse_rtoken(); -ENOENT the RToken is not confirmed, or is in
- * use with elements of another size; -ENOSPC.
+ * Return: index for smcr_lgr_unuse_rtoken(); -ENOENT @link has left its slot, or the RToken
+ * is not confirmed, or is in use with elements of another size; -ENOSPC.
  */
 int smcr_lgr_use_rtoken(struct smcr_lgr *lgr, const struct smcr_link *link,
 			u32 rkey, u64 va, u32 size)
@@ -289,9 +289,9 @@ int smcr_lgr_rtoken_on(struct smcr_lgr *lgr, int rtoken, u8 slot, u32 *rkey,
 }
 
 /**
- * smcr_lgr_unuse_rtoken() - end of smcr_lgr_use_rtoken()
+ * smcr_lgr_unuse_rtoken() - undo smcr_lgr_use_rtoken()
  * @lgr: group
- * @rtoken: index; an RToken that was withdrawn is freed with its last user
+ * @rtoken: index; an RToken that was withdrawn is freed when no connection uses it any more
  */
 void smcr_lgr_unuse_rtoken(struct smcr_lgr *lgr, int rtoken)
 {
@@ -324,7 +324,7 @@ void smcr_lgr_record_rtoken(struct smcr_lgr *lgr, int rtoken, u8 slot, u32 rkey,
 }
 
 /**
- * smcr_lgr_find_rtoken() - RToken of the RMB that has an RKey
+ * smcr_lgr_find_rtoken() - find the RToken of an RMB by its RKey on a link
  * @lgr: group
  * @slot: slot of the link
  * @rkey: RKey on that link

@@ -11,14 +11,14 @@
 
 /**
  * struct smcr_rtoken - RToken of an RMB of the peer
- * @on: RKey and address of the RMB on the link of each slot, and the next RToken of
- *	the chain in smcr_rtokens
+ * @on: by slot of the link: RKey and address of the RMB there, and the next RToken of
+ *	its hash chain, as in smcr_rtokens.head
  * @known: slots for which the peer has announced the RToken, bits
- * @used: connections that write to the RMB
+ * @used: number of connections that write to the RMB
  * @size: bytes of an element, from the CLC message of the first connection; valid
  *	while @used is not 0
- * @confirmed: the peer has confirmed the RToken and not withdrawn it; one that is not
- *	confirmed is freed with its last connection
+ * @confirmed: the peer has confirmed the RToken and not withdrawn it. An RToken that is
+ *	neither @confirmed nor @begun is freed with its last connection
  * @begun: CONFIRM RKEY is under way: smcr_lgr_begin_rtoken()
  */
 struct smcr_rtoken {
@@ -37,8 +37,8 @@ struct smcr_rtoken {
 /**
  * struct smcr_rtokens - RTokens of the peer; lgr->lock
  * @taken: entries of @tab that are in use, bits
- * @head: hash chains, for the link in each slot by the RKey on that link: index in @tab
- *	of the first entry + 1, or 0
+ * @head: hash chains for the link in each slot, by the RKey on that link: 1 + index in @tab
+ *	of the first entry; 0: the chain is empty
  * @tab: RTokens by index
  */
 struct smcr_rtokens {
@@ -50,8 +50,8 @@ struct smcr_rtokens {
 /**
  * struct smcr_lgr_rtok - memory of the peer; lgr->lock
  * @all: its RTokens
- * @relems: the smcr_conn of each element in use, index RToken << 8 | element; the
- *	xarray's own lock
+ * @relems: the smcr_conn that uses each element, by index of the RToken << 8 | element;
+ *	the xarray's own lock
  */
 struct smcr_lgr_rtok {
 	struct smcr_rtokens *all;

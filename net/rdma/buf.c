@@ -10,11 +10,12 @@
 #include "rdma/dev.h"
 
 /*
- * Large chunks need few SGEs and few entries of an MR, but are not worth direct
- * reclaim: above memory.high it would throttle a worker for seconds, and all
- * connections of the link group would wait for this worker. Single pages are
- * worth some reclaim, but not the OOM killer: the caller can do with a smaller
- * buffer (RMB-11) or with TCP.
+ * A buffer of large chunks needs few SGEs and few entries of an MR. Large
+ * chunks are allocated without direct reclaim: above memory.high, reclaim would
+ * throttle a worker for seconds, and all connections of the link group would
+ * wait for this worker. Single pages are allocated with reclaim, but never
+ * invoke the OOM killer: the caller can do with a smaller buffer (RMB-11) or
+ * with TCP.
  */
 #define SMCR_CHUNK_ORDER	3
 #define SMCR_GFP		(GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN)
@@ -22,10 +23,10 @@
 #define SMCR_GFP_CHUNK		((SMCR_GFP | __GFP_COMP) & ~__GFP_DIRECT_RECLAIM)
 
 /*
- * Time limit for the allocation of a buffer that is not a send buffer. A worker
- * allocates it, and other connections wait for the worker. So if the memory
- * cgroup is throttled or reclaims, the allocation fails after this time, and
- * the caller tries a smaller buffer.
+ * Time limit for the allocation of a buffer that is not a send buffer. Such a
+ * buffer is allocated by a worker, and other connections wait for this worker.
+ * If throttling or reclaim of the memory cgroup takes longer than this limit,
+ * the allocation fails, and the caller tries a smaller buffer.
  */
 #define SMCR_RECLAIM_TIME	HZ
 
@@ -44,9 +45,9 @@ static void buf_uncharge(struct smcr_net *sn, long bytes)
 }
 
 /*
- * Add @bytes to @sum unless the sum exceeds @max. An amount that does not fit
- * is not added even for a moment: otherwise two amounts that are added
- * concurrently could both be refused although one of them fits.
+ * Add @bytes to @sum, and return true, if the result is at most @max. Otherwise
+ * @sum never changes, even for a moment: two callers that added first and then
+ * checked could both be refused, although one of the amounts fits.
  */
 static bool buf_add(atomic_long_t *sum, long bytes, long max)
 {
@@ -79,7 +80,7 @@ static bool buf_charge(struct smcr_net *sn, long bytes, bool must)
  * @sn: namespace, NULL for all of them
  *
  * Context: any.
- * Return: bytes of buffers.
+ * Return: bytes of all buffers and of the ranges that are pinned.
  */
 long smcr_buf_mem(struct smcr_net *sn)
 {
@@ -110,7 +111,7 @@ static int chunk_alloc(struct smcr_buf *buf, void **chunk)
 	unsigned int order = buf->chunk_shift - PAGE_SHIFT;
 	struct page *page;
 
-	/* a compound page, so that smcr_buf_pin() needs one reference */
+	/* a compound page: smcr_buf_pin() needs only one reference on it */
 	page = alloc_pages((order ? SMCR_GFP_CHUNK : SMCR_GFP_PAGE) |
 			   __GFP_ACCOUNT, order);
 	if (!page)
@@ -119,7 +120,7 @@ static int chunk_alloc(struct smcr_buf *buf, void **chunk)
 	return 0;
 }
 
-/* The mapping of entry @d, which is not mapped or unmapped concurrently */
+/* Mapping of entry @d; the caller ensures that the entry does not change */
 static struct smcr_buf_map *map_of(const struct smcr_buf *buf, u8 d)
 {
 	return rcu_dereference_protected(buf->map[d], true);
@@ -127,9 +128,9 @@ static struct smcr_buf_map *map_of(const struct smcr_buf *buf, u8 d)
 
 /*
  * Unmap the first @n chunks of a mapping that is not in use, and free the
- * mapping. The chunks are not synced: what the device wrote was synced when the
- * peer announced it, and the device's bounce buffers must not overwrite what
- * another device has written since.
+ * mapping. The chunks are not synced. What the device wrote was synced when the
+ * peer announced it. A sync here could copy old data from the device's bounce
+ * buffers over data that another device has written since.
  */
 static void map_free(const struct smcr_buf *buf, struct smcr_buf_map *map, u32 n)
 {
@@ -141,9 +142,10 @@ static void map_free(const struct smcr_buf *buf, struct smcr_buf_map *map, u32 n
 }
 
 /*
- * If the chunk is already mapped for another device, it is mapped without a
- * sync here, and synced afterwards: dma-debug takes two mappings of the same
- * cache lines for a mistake unless the later one has DMA_ATTR_SKIP_CPU_SYNC.
+ * Map a chunk for one more device. If the chunk is already mapped for another
+ * device, the new mapping has DMA_ATTR_SKIP_CPU_SYNC, and the chunk is synced
+ * afterwards. Without this attribute, dma-debug reports the second mapping of
+ * the same cache lines as a mistake.
  */
 static u64 map_chunk(const struct smcr_buf *buf, struct ib_device *ibdev,
 		     void *chunk)
@@ -164,14 +166,14 @@ static u64 map_chunk(const struct smcr_buf *buf, struct ib_device *ibdev,
 
 /**
  * smcr_buf_map() - map a buffer for one more device
- * @buf: buffer, which is not mapped or unmapped concurrently
+ * @buf: buffer; no concurrent call maps it, or unmaps the same entry
  * @d: entry of the device
  * @ibdev: device, which outlives the mapping
  *
  * Afterwards smcr_buf_sync_dev() syncs for that device, too.
  *
  * Context: process, may sleep.
- * Return: 0, also if it was mapped already; -ENOMEM.
+ * Return: 0, also if @d was mapped already; -ENOMEM.
  */
 int smcr_buf_map(struct smcr_buf *buf, u8 d, struct ib_device *ibdev)
 {
@@ -201,12 +203,13 @@ int smcr_buf_map(struct smcr_buf *buf, u8 d, struct ib_device *ibdev)
 
 /**
  * smcr_buf_unmap_begin() - take the mapping for one device off a buffer
- * @buf: buffer, which is not mapped or unmapped concurrently for the same entry
+ * @buf: buffer; no concurrent call maps or unmaps the same entry. The buffer
+ *	must not be freed before smcr_buf_unmap_end() has returned
  * @d: entry of the device, mapped or not; the device does not use the buffer
  *	any more
  * @list: list that the mapping is put on, for smcr_buf_unmap_end()
  *
- * Context: any. The buffer must not be freed before smcr_buf_unmap_end().
+ * Context: any.
  */
 void smcr_buf_unmap_begin(struct smcr_buf *buf, u8 d,
 			  struct smcr_buf_map **list)
@@ -291,9 +294,9 @@ static struct smcr_buf *buf_alloc_order(const struct smcr_buf_params *who,
 	if (!buf_charge(who->sn, (long)n << (PAGE_SHIFT + order), must))
 		return ERR_PTR(-ENOBUFS);
 	/*
-	 * The structure takes less than 1 % of @size, which is 16 KiB or more.
-	 * It is not charged to a memory cgroup: the charge might make a worker
-	 * wait.
+	 * The structure is not charged to a memory cgroup, as the charge might
+	 * make a worker wait. It takes less than 1 % of @size, which is 16 KiB
+	 * or more.
 	 */
 	buf = kvzalloc(struct_size(buf, chunk, n), GFP_KERNEL);
 	if (!buf)
@@ -333,17 +336,17 @@ err:
  *	 DMA_BIDIRECTIONAL for RMBs, where the CPU writes zeros and eye
  *	 catchers
  *
- * Chunks are of 32 KiB, or less in a small buffer, if such chunks can be
- * allocated without reclaim; otherwise they are single pages. The memory is
- * charged to the caller's memory cgroup, in a worker to its active one
- * (set_active_memcg()): Documentation/sockets.rst. It counts against max_mem of
- * the namespace and max_mem_host; a send buffer that a connection cannot do
- * without (SMCR_BUF_SMALL) is allocated even beyond them.
+ * A chunk has 32 KiB, or less in a small buffer. If such chunks cannot be
+ * allocated without direct reclaim, the chunks are single pages. The memory is
+ * charged to the caller's memory cgroup, in a worker to the one that
+ * set_active_memcg() has set (Documentation/sockets.rst). It counts against the
+ * limits max_mem of the namespace and max_mem_host. A small send buffer
+ * (SMCR_BUF_SMALL) is allocated even beyond them, as a connection needs one.
  *
  * Context: process, may sleep.
  * Return: buffer, which smcr_buf_free() frees, or ERR_PTR(): -ENOMEM, also if
- * @who->over() returned true; -EDQUOT: the memory cgroup is full; -ENOBUFS:
- * beyond a limit of the namespace or of the host.
+ * @who->over() returned true; -EDQUOT: the memory cgroup is full; -ENOBUFS: a
+ * limit of the namespace or of the host would be exceeded.
  */
 struct smcr_buf *smcr_buf_alloc(const struct smcr_buf_params *who, u32 size,
 				enum dma_data_direction dir)
@@ -362,7 +365,7 @@ struct smcr_buf *smcr_buf_alloc(const struct smcr_buf_params *who, u32 size,
  * smcr_buf_free() - unmap and free a buffer
  * @buf: buffer that no device uses any more, or NULL
  *
- * Pages that smcr_buf_pin() holds stay readable for the CPU.
+ * The CPU can still read ranges that smcr_buf_pin() has pinned.
  *
  * Context: process, may sleep.
  */
@@ -381,9 +384,9 @@ void smcr_buf_free(struct smcr_buf *buf)
  * @len: bytes, not 0; no device writes there any more, and the range is synced
  *
  * The CPU can read the range until smcr_buf_unpin(), even after smcr_buf_free()
- * and the removal of the device. The range must not be synced any more, as
- * smcr_buf_free() frees the mappings. The function allocates nothing, so it
- * cannot fail. The caller keeps the namespace alive.
+ * and the removal of the device. smcr_buf_free() frees the mappings, so the
+ * range must not be synced after that. This function allocates nothing, so it
+ * cannot fail. The caller keeps the namespace alive until smcr_buf_unpin().
  *
  * Context: any.
  */
@@ -415,7 +418,7 @@ void smcr_buf_unpin(struct smcr_buf *buf, u32 off, u32 len)
 	buf_put(buf);
 }
 
-/* DMA address of byte @off, @run as in smcr_buf_at() */
+/* DMA address of byte @off. *@run is set as in smcr_buf_at(). */
 static u64 buf_dma_at(const struct smcr_buf *buf,
 		      const struct smcr_buf_map *map, u32 off, u32 len, u32 *run)
 {
@@ -452,8 +455,8 @@ static void map_sync_dev(const struct smcr_buf *buf,
 /**
  * smcr_buf_sync_cpu() - sync a range before the CPU accesses it
  * @buf: buffer
- * @d: entry of the device that has written there: the copy (bounce buffer) of
- *	another device may be old. Without a mapping for @d nothing is synced
+ * @d: entry of the device that has written to the range, as bounce buffers of
+ *	other devices may have old data. If @d is not mapped, nothing is synced
  * @off: start
  * @len: bytes
  *
@@ -510,8 +513,8 @@ void smcr_buf_zero(struct smcr_buf *buf, u32 off, u32 len)
 	u8 d;
 
 	/*
-	 * the DMA API demands a sync before the CPU writes; it does not matter
-	 * which device's data are copied last, as they are overwritten below
+	 * The DMA API demands a sync before the CPU writes. The order of the
+	 * devices does not matter, as all of the range is overwritten below.
 	 */
 	for (d = 0; d < READ_ONCE(buf->n_map); d++)
 		smcr_buf_sync_cpu(buf, d, off, len);
@@ -533,7 +536,7 @@ void smcr_buf_zero(struct smcr_buf *buf, u32 off, u32 len)
  * @sge: filled
  * @max: size of @sge
  *
- * The range is synced for that device. Adjacent DMA addresses are merged.
+ * The range is synced for that device. Adjacent DMA addresses share an SGE.
  *
  * Context: any.
  * Return: number of SGEs; -ENOSPC if @max is too small, a bug of the caller:

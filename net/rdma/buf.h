@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Buffers that devices read or write: lists of equally sized chunks of pages,
- * DMA-mapped one by one through ib_dma_*, separately for each device of a link
- * group. Send buffers are used with the PD's local_dma_lkey, RMBs are
- * registered (rmb.h).
+ * Buffers that devices read or write. A buffer is a list of equally sized
+ * chunks of pages. Each chunk is DMA-mapped on its own, once for each device of
+ * a link group that uses the buffer. RMBs are registered (rmb.h). All other
+ * buffers are used with the PD's local_dma_lkey.
  *
  * The entry of a device (@d) is its index in the group's table of devices,
- * smcr_lgr.rmbs.devs, and in smcr_buf.map.
+ * smcr_lgr.rmbs.devs. It is also the index of the mapping in smcr_buf.map.
  */
 #ifndef _SMCR_BUF_H
 #define _SMCR_BUF_H
@@ -16,16 +16,16 @@
 #include <rdma/ib_verbs.h>
 #include "base/base.h"
 
-/* Maximum number of devices that the links of a group are on at a time */
+/* Maximum number of devices that the links of a group use at a time */
 #define SMCR_DEVS_MAX	8
 
 /**
- * struct smcr_buf_map - mapping for one device; immutable once published
- * @ibdev: device
- * @buf: buffer
- * @next: next in the list of mappings that smcr_buf_unmap_begin() has taken off
- *	their buffers; used by its caller only
- * @dma: DMA address of each chunk
+ * struct smcr_buf_map - mapping of a buffer for one device
+ * @ibdev: device; immutable
+ * @buf: buffer; immutable
+ * @next: next in the list that smcr_buf_unmap_begin() puts mappings on; only
+ *	the caller of that function uses it
+ * @dma: DMA address of each chunk; immutable once published in smcr_buf.map
  */
 struct smcr_buf_map {
 	struct ib_device *ibdev;
@@ -36,23 +36,23 @@ struct smcr_buf_map {
 
 /**
  * struct smcr_buf - a buffer of chunks; a member is immutable unless stated
- * @map: mapping for each device, by the device's entry. Readers use RCU. The
+ * @map: mapping for each device, by the device's entry; readers use RCU. The
  *	owner of the buffer makes one call of smcr_buf_map() at a time, and
- *	none while another call unmaps the same entry
- * @n_map: one more than the highest entry that was ever in use; written by
+ *	never maps and unmaps one entry at the same time
+ * @n_map: one more than the highest entry that was ever mapped; written by
  *	smcr_buf_map(), READ_ONCE()
- * @sync: the buffer was mapped for a device that uses DMA addresses, so it has
- *	to be synced; written by smcr_buf_map(), READ_ONCE()
- * @sn: namespace that its memory counts against
+ * @sync: the buffer has to be synced, as it was mapped for a device that uses
+ *	DMA addresses; written by smcr_buf_map(), READ_ONCE()
+ * @sn: namespace whose max_mem the memory of the buffer counts against
  * @dir: DMA direction
  * @size: bytes
  * @chunk_shift: log2 of the chunk size
  * @n_chunks: number of chunks
  * @chunk: kernel address of each chunk
- * @refs: references: the owner's until smcr_buf_free(), and one for each
- *	smcr_buf_pin()
- * @reclaim_next: next in smcr_link.reclaim, the list of buffers that an RDMA
- *	WRITE may still read; smcr_link.lock
+ * @refs: references on this structure: one of the owner until smcr_buf_free(),
+ *	and one for each smcr_buf_pin() until smcr_buf_unpin()
+ * @reclaim_next: next in the reclaim list of a link (smcr_link.reclaim);
+ *	smcr_link.lock
  */
 struct smcr_buf {
 	struct smcr_buf_map __rcu *map[SMCR_DEVS_MAX];
@@ -68,17 +68,17 @@ struct smcr_buf {
 	void *chunk[];
 };
 
-/* Send buffers of up to this many bytes are allocated beyond max_mem, too */
+/* A send buffer of at most this size is allocated even beyond max_mem */
 #define SMCR_BUF_SMALL	(16 * 1024)
 
 /**
  * struct smcr_buf_params - arguments of smcr_buf_alloc()
- * @sn: namespace that the memory counts against
+ * @sn: namespace whose max_mem the memory of the buffer counts against
  * @ibdev: first device that the buffer is mapped for; it outlives the mapping
  * @d: entry of @ibdev
  * @over: returns true if the buffer is not needed any more, so that its
- *	allocation is given up; called before each single page, in the context
- *	of smcr_buf_alloc(), but not for a send buffer
+ *	allocation fails; smcr_buf_alloc() calls it before each single page, but
+ *	never for a send buffer
  * @arg: argument of @over
  */
 struct smcr_buf_params {
@@ -103,7 +103,10 @@ long smcr_buf_mem(struct smcr_net *sn);
 void smcr_buf_pin(struct smcr_buf *buf, u32 off, u32 len);
 void smcr_buf_unpin(struct smcr_buf *buf, u32 off, u32 len);
 
-/* Kernel address of byte @off; *@run = contiguous bytes there, at most @len */
+/*
+ * Kernel address of byte @off. *@run is set to the number of bytes that are
+ * contiguous from there on, at most @len.
+ */
 static inline void *smcr_buf_at(const struct smcr_buf *buf, u32 off, u32 len,
 				u32 *run)
 {
@@ -113,7 +116,7 @@ static inline void *smcr_buf_at(const struct smcr_buf *buf, u32 off, u32 len,
 	return (char *)buf->chunk[off >> buf->chunk_shift] + in;
 }
 
-/* DMA address of chunk @i on a device that the buffer stays mapped for */
+/* DMA address of chunk @i for entry @d, which is mapped and stays so */
 static inline u64 smcr_buf_dma(const struct smcr_buf *buf, u8 d, u32 i)
 {
 	return rcu_dereference_protected(buf->map[d], true)->dma[i];
@@ -124,7 +127,7 @@ void smcr_buf_zero(struct smcr_buf *buf, u32 off, u32 len);
 int smcr_buf_sges(const struct smcr_buf *buf, u8 d, u32 lkey, u32 off, u32 len,
 		  struct ib_sge *sge, int max);
 
-/* Length of a range that fits @max SGEs wherever it starts */
+/* Length of a range that fits @max SGEs at any offset in the buffer */
 static inline u32 smcr_buf_max_span(const struct smcr_buf *buf, int max)
 {
 	return (u32)(max - 1) << buf->chunk_shift;

@@ -24,7 +24,7 @@ static DEFINE_MUTEX(smcr_dev_mutex);	/* for writers of smcr_devs, dumps */
 LIST_HEAD(smcr_devs);			/* smcr_dev.node; RCU readers */
 static unsigned int dev_ids;	/* the last one; smcr_dev_mutex */
 
-static atomic_t smcr_instances;	/* begins at random when the module is loaded */
+static atomic_t smcr_instances;	/* set to a random value at module load */
 static u64 smcr_spare_mac;		/* random, set once at module load */
 static atomic64_t smcr_rnic_mac = ATOMIC64_INIT(0);	/* cmpxchg from 0, once */
 
@@ -32,7 +32,10 @@ static struct ib_client smcr_ib_client;
 
 /* Local peer ID */
 
-/* The MAC of the first RNIC becomes a part of the peer ID for good (CLC-06) */
+/*
+ * Make @mac a part of the peer ID until the module is unloaded, unless another
+ * MAC already is (CLC-06).
+ */
 void smcr_peer_id_offer(const u8 mac[ETH_ALEN])
 {
 	atomic64_cmpxchg(&smcr_rnic_mac, 0, ether_addr_to_u64(mac));
@@ -43,9 +46,10 @@ void smcr_peer_id_offer(const u8 mac[ETH_ALEN])
  * @sn: namespace; each one is a TCP/IP stack of its own
  * @id: filled: instance number, MAC of an RNIC
  *
- * The ID stays the same from the first device on until the module is unloaded,
- * even when that device is removed. Before the first device it has a random
- * MAC, and is sent only in a Decline, as all other messages need a device.
+ * From the arrival of the first device on, the ID stays the same until the
+ * module is unloaded, even if that device is removed. Before that, the ID has a
+ * random MAC. It is then sent only in a Decline, as all other messages need a
+ * device.
  *
  * Context: any.
  */
@@ -60,8 +64,9 @@ void smcr_local_peer_id(const struct smcr_net *sn, u8 id[8])
 /**
  * smcr_peer_instance() - instance number for a new namespace's peer ID
  *
- * Numbers are counted, so that no two of the last 65536 namespaces have the
- * same.
+ * Each number is the previous one plus 1, so the last 65536 namespaces have
+ * different numbers.
+ *
  * Context: any.
  * Return: number.
  */
@@ -122,9 +127,9 @@ static void dev_take_name(struct smcr_dev *dev)
  * smcr_dev_name() - name of a device
  * @dev: device that the caller has a reference on
  *
- * Returns a copy, because the RDMA core frees the name when the device is
- * renamed, which udev does as soon as it is added. To compare devices, use
- * @dev->id.
+ * The RDMA core frees a name when the device is renamed, and udev renames a
+ * device as soon as it is added. So the function returns a copy. To compare
+ * devices, use @dev->id.
  *
  * Context: any up to softirq.
  * Return: the name.
@@ -140,8 +145,8 @@ struct smcr_dev_name smcr_dev_name(struct smcr_dev *dev)
 }
 
 /*
- * The RDMA core does not call dev_remove() during the call, and makes one call
- * at a time.
+ * The RDMA core makes one call at a time, and does not call dev_remove() during
+ * the call.
  */
 static void dev_rename(struct ib_device *ibdev, void *client_data)
 {
@@ -166,14 +171,14 @@ bool smcr_dev_port_active(const struct smcr_dev *dev, u32 port)
 }
 
 /**
- * smcr_dev_pid_ok() - are device, port, GID and its MAC still there?
- * @pid: from smcr_dev_find(); the caller holds @pid->dev
+ * smcr_dev_pid_ok() - do device, port, GID and MAC of a local end still exist?
+ * @pid: from smcr_dev_find() or smcr_dev_lan(); the caller holds @pid->dev
  *
- * A GID that was removed and came back at another index is another GID: queue
- * pairs are bound to the entry of the table.
+ * A queue pair is bound to the index of its GID in the table. So a GID that was
+ * removed and has come back at another index is treated as gone.
  *
  * Context: process or softirq, does not sleep.
- * Return: true if a link that starts at @pid can work.
+ * Return: true if a link with the local end @pid can work.
  */
 bool smcr_dev_pid_ok(const struct smcr_port_id *pid)
 {
@@ -188,7 +193,7 @@ bool smcr_dev_pid_ok(const struct smcr_port_id *pid)
 	attr = rdma_get_gid_attr(dev->ibdev, pid->port, pid->sgid_index);
 	if (IS_ERR(attr))
 		return false;
-	/* the MAC cannot be read when there is no netdev behind the GID */
+	/* the MAC cannot be read if there is no netdev behind the GID */
 	ok = !memcmp(&attr->gid, &pid->gid, sizeof(pid->gid)) &&
 	     !rdma_read_gid_l2_fields(attr, NULL, mac) &&
 	     ether_addr_equal_unaligned(mac, pid->mac);
@@ -218,7 +223,10 @@ bool smcr_dev_any(const struct net *net)
 	return found;
 }
 
-/* The first device with a higher number than @after, with a reference, or NULL */
+/*
+ * First device on the list that @net has access to and whose number is above
+ * @after, with a reference; NULL: none.
+ */
 static struct smcr_dev *dev_next(struct net *net, unsigned int after)
 {
 	struct smcr_dev *dev, *next = NULL;
@@ -239,12 +247,12 @@ static struct smcr_dev *dev_next(struct net *net, unsigned int after)
 /**
  * smcr_dev_for_each() - visit every device of a namespace (netlink dumps)
  * @net: namespace
- * @fn: called with a reference on the device; non-zero stops
- * @arg: passed on
+ * @fn: called with a reference on the device; non-zero ends the visit
+ * @arg: argument of @fn
  *
- * Context: process, sleeps; @fn may sleep, and devices may come or go
- * meanwhile.
- * Return: 0, or the result of @fn that stopped it.
+ * Context: process, sleeps. @fn may sleep. Devices may be added or removed
+ * during the visit.
+ * Return: 0, or the result of @fn that ended the visit.
  */
 int smcr_dev_for_each(struct net *net,
 		      int (*fn)(struct smcr_dev *dev, void *arg), void *arg)
@@ -265,11 +273,10 @@ int smcr_dev_for_each(struct net *net,
 
 /*
  * Find the end of the used part of a GID table. The table may have a thousand
- * entries, of which only a few at the beginning are in use. A search in
- * dev_find.c stops at this end; otherwise a search for a route without an RDMA
- * device, which finds nothing, would read whole tables. Scans are serialized:
- * so the result of the scan that began last, which has seen all changes, is
- * written last.
+ * entries, of which only a few at the beginning are in use. Searches in
+ * dev_find.c stop at this end. Otherwise a search that finds nothing, as for a
+ * route without an RDMA device, would read whole tables. Scans are serialized:
+ * the scan that begins last has seen all changes, and writes its result last.
  */
 static void port_scan_gids(struct smcr_dev *dev, u32 port)
 {
@@ -324,7 +331,7 @@ static void dev_fatal(struct smcr_dev *dev)
 		port_check(dev, port);
 }
 
-/* Process context: the RDMA core calls it under its event semaphore */
+/* Process context: the RDMA core calls it with its event semaphore held */
 static void dev_event(struct ib_event_handler *handler, struct ib_event *event)
 {
 	struct smcr_dev *dev = container_of(handler, struct smcr_dev,
@@ -416,7 +423,7 @@ static int smcr_dev_add(struct ib_device *ibdev)
 	if (!dev)
 		return -ENOMEM;
 
-	/* registered before the scan, so that no GID added since is missed */
+	/* before the scan: each GID that the scan misses causes an event */
 	INIT_IB_EVENT_HANDLER(&dev->event_handler, ibdev, dev_event);
 	ib_register_event_handler(&dev->event_handler);
 	rdma_for_each_port(ibdev, port)
@@ -433,11 +440,11 @@ static int smcr_dev_add(struct ib_device *ibdev)
 }
 
 /*
- * Wait until the last reference is put. Link groups have references: each call
- * of removed() makes the groups that it finds leave the device or end; a group
- * that is listed during one call is found by the next. All other references are
- * held for a limited time: by handshakes, by the choice of an RNIC for a link,
- * and by dumps.
+ * Wait until the last reference is put. Link groups have references. Each call
+ * of removed() makes all listed groups leave the device or end. If a group is
+ * listed during one call, the next call finds it. All other references are held
+ * for a limited time: by handshakes, by the choice of an RNIC for a link, and
+ * by dumps.
  */
 static void dev_wait_gone(struct smcr_dev *dev)
 {
@@ -464,7 +471,7 @@ static void dev_remove(struct ib_device *ibdev, void *client_data)
 
 	ib_unregister_event_handler(&dev->event_handler);
 	cancel_work_sync(&dev->event_work);
-	/* in RCU sections, searches use the RDMA device without a reference */
+	/* searches use the device in an RCU section, without a reference */
 	synchronize_rcu();
 
 	smcr_dev_put(dev);
@@ -480,7 +487,7 @@ static struct ib_client smcr_ib_client = {
 };
 
 /*
- * Best effort: a failure must not keep the system from going down. No test
+ * Best effort: an error must not keep the system from going down. No test
  * covers this call (LG-43), as the virtual machines of the tests power off
  * after the last test.
  */
@@ -516,8 +523,8 @@ int __init smcr_dev_init(void)
 /**
  * smcr_dev_exit() - undo smcr_dev_init()
  *
- * Ends the link groups on all devices, and waits until none uses a device any
- * more.
+ * Ends the link groups on all devices, and waits until no group uses a device
+ * any more.
  *
  * Context: process, sleeps.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * RDMA devices: arrival, removal, ports, and the search for the device, port
- * and GID that a connection uses, by the route of its TCP connection.
+ * RDMA devices: arrival, removal, ports. Search for the device, port and GID of
+ * a connection by the route of its TCP connection.
  */
 #ifndef _SMCR_DEV_H
 #define _SMCR_DEV_H
@@ -14,7 +14,7 @@
  * struct smcr_dev_port - state of a port
  * @gid_end: one more than the index of the last valid entry of the GID table;
  *	smcr_dev.gid_scan, READ_ONCE()
- * @max_mtu: maximum of the device, verbs enumeration; immutable
+ * @max_mtu: maximum MTU of the port, verbs enumeration; immutable
  * @flags: SMCR_PORT_*, atomic bit operations
  */
 struct smcr_dev_port {
@@ -24,39 +24,40 @@ struct smcr_dev_port {
 };
 
 enum {
-	SMCR_PORT_CHECK,	/* event_work has to report a change */
+	SMCR_PORT_CHECK,	/* event_work has to call @port_changed */
 };
 
-/* A device's name, to be passed by value */
+/* Name of a device, to be passed by value */
 struct smcr_dev_name {
 	char s[IB_DEVICE_NAME_MAX];
 };
 
 /**
  * struct smcr_dev - one RDMA device with at least one RoCE port
- * @ibdev: the device; valid while a reference is held or, for a device found
- *	on the list, within the RCU section
- * @id: number that no device has had before; immutable
+ * @ibdev: device of the RDMA core; valid while a reference is held, or in the
+ *	RCU section in which this structure was found on the list
+ * @id: number that no other device has or has had; immutable
  * @name_lock: guards @name; BH, innermost
  * @name: name in the RDMA core, see smcr_dev_name(); @name_lock
  * @node: member of the device list; RCU, changed under the list's mutex
  * @refs: references of the list, links, link groups, struct smcr_port_id and
  *	dumps; smcr_dev_put() of the last one completes @gone
- * @removed: set once when the device goes away; no new user afterwards
- * @failed: 1: a fatal event has come, and no port has become active since;
- *	READ_ONCE/WRITE_ONCE and xchg(); an int, as not every processor has an
- *	instruction for xchg() of a byte
- * @recovered: 1: a failed device works again, and the call of @arrived of
- *	struct smcr_dev_ops is pending; xchg()
- * @gone: completed with the last reference; dev_remove() waits for it, as
- *	long as the link groups take to leave the device
- * @max_sge: SGEs per send WR that we use
- * @max_inline: inline bytes that we ask for
+ * @removed: the device is being removed, and searches skip it; set once,
+ *	READ_ONCE()
+ * @failed: 1: IB_EVENT_DEVICE_FATAL has come, and no port has become active
+ *	since; READ_ONCE/WRITE_ONCE and xchg(). It is an int, as not every
+ *	processor has an instruction for xchg() of a byte
+ * @recovered: 1: a port of a failed device has become active, and @event_work
+ *	has to call @arrived of struct smcr_dev_ops; xchg()
+ * @gone: completed when the last reference is put; dev_remove() waits for this,
+ *	as long as link groups need to leave the device
+ * @max_sge: maximum number of SGEs that this module uses in a send WR
+ * @max_inline: inline bytes that this module requests for a QP
  * @max_mr_pages: maximum number of pages of one fast-registration MR
  * @event_handler: registered from add to remove
  * @event_work: reports events by struct smcr_dev_ops, on smcr_wq
- * @gid_scan: held during a scan of a GID table, until its result is written
- * @port: by port number, from 1
+ * @gid_scan: serializes scans of GID tables, each with the write of gid_end
+ * @port: ports by number, from 1
  */
 struct smcr_dev {
 	struct ib_device *ibdev;
@@ -78,14 +79,14 @@ struct smcr_dev {
 };
 
 /**
- * struct smcr_port_id - where a link starts: device, port, GID
- * @dev: referenced while the structure is in use
+ * struct smcr_port_id - local end of a link: device, port, GID
+ * @dev: device, with a reference while the structure is in use
  * @port: port number, from 1
  * @sgid_index: index of @gid in the port's table
  * @gid: source GID
  * @mac: MAC of the netdev behind @gid
  * @vlan: VLAN ID, or SMCR_NO_VLAN
- * @mtu: RoCE MTU on the netdev behind @gid, verbs enumeration
+ * @mtu: RoCE MTU of the netdev behind @gid, verbs enumeration
  */
 struct smcr_port_id {
 	struct smcr_dev *dev;
@@ -102,14 +103,14 @@ struct smcr_port_id {
 
 /**
  * struct smcr_dev_ops - callbacks of devices into higher floors (wire.c)
- * @arrived: a device was added, or one that had failed works again
- * @port_changed: port @port of @dev has changed: links on it are checked
- * @removed: @dev is being removed: its users begin to put their references.
- *	Called again until no reference is left
+ * @arrived: a device was added, or a device that had failed works again
+ * @port_changed: port @port of @dev has changed: links on it are to be checked
+ * @removed: @dev is being removed, and its users are to put their references;
+ *	called again and again until no reference is left
  * @shutdown: the system goes down; returns after two seconds at most
  *
- * All are called in process context and may sleep; @dev stays during the call.
- * None is called from a handler of RDMA events.
+ * All are called in process context, outside of handlers of RDMA events, and
+ * may sleep. @dev is not freed during the call.
  */
 struct smcr_dev_ops {
 	void (*arrived)(void);

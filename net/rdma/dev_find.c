@@ -3,9 +3,9 @@
  * Search for device, port and GID by the netdev of a TCP route, and for other
  * RNICs on the same LAN (RFC 7609 2.2, 3.5.1, 5.1).
  *
- * The search runs on the connect path. It reads the caches of the RDMA core and
- * the netdev, and never queries a device: a query takes the RTNL lock on soft
- * RoCE and a firmware command elsewhere.
+ * The search runs on the connect path. It reads only the netdev and the caches
+ * of the RDMA core. It never queries a device, as a query takes the RTNL lock
+ * on soft RoCE, and needs a firmware command on other devices.
  */
 #include <linux/etherdevice.h>
 #include <linux/if_vlan.h>
@@ -19,11 +19,11 @@
 
 struct dev_search {
 	struct net *net;
-	struct net_device *ndev;	/* the route's, or one below it */
+	struct net_device *ndev;	/* netdev of the route, or one below */
 	u16 vlan;			/* VLAN that the GID has to be in */
 	bool v4;
 	const union ib_gid *want;	/* GID of the local address, or NULL */
-	struct smcr_port_id *out;	/* NULL: only @found is of interest */
+	struct smcr_port_id *out;	/* result; NULL: only set @found */
 	int rank;			/* rank of the GID in @out */
 	bool found;
 };
@@ -39,7 +39,7 @@ static int vlan_of_lower(struct net_device *lower,
 	return 1;
 }
 
-/* VLAN of a netdev, found in the way of rdma_read_gid_l2_fields() */
+/* VLAN of a netdev, by the same rules as in rdma_read_gid_l2_fields() */
 static u16 vlan_of(struct net_device *ndev)
 {
 	u16 vlan = SMCR_NO_VLAN;
@@ -56,7 +56,10 @@ static bool gid_is_roce(const struct ib_gid_attr *attr)
 	       attr->gid_type == IB_GID_TYPE_ROCE_UDP_ENCAP;
 }
 
-/* RCU is held, as the netdev may be detached from the GID at any time */
+/*
+ * Is @ndev the netdev behind a GID? The caller holds RCU, as the netdev may be
+ * detached from the GID at any time.
+ */
 static bool gid_on(const struct ib_gid_attr *attr,
 		   const struct net_device *ndev)
 {
@@ -79,8 +82,9 @@ static int gid_rank(const struct ib_gid_attr *attr, bool v4)
 }
 
 /*
- * RoCE MTU of a netdev, as in the RDMA CM: the port's active_mtu may belong to
- * another netdev. 0: too small.
+ * RoCE MTU of a netdev, at most @max, calculated as in the RDMA CM; 0: the MTU
+ * of the netdev is too small. The port's active_mtu is not used, as it may be
+ * that of another netdev.
  */
 static u8 mtu_on(const struct net_device *ndev, u8 max)
 {
@@ -88,8 +92,8 @@ static u8 mtu_on(const struct net_device *ndev, u8 max)
 }
 
 /*
- * Put @attr into @s->out if its MTU and VLAN will do. It replaces an earlier
- * result, whose reference on the device is put.
+ * Put the GID @attr into @s->out if the MTU of @s->ndev is large enough and the
+ * VLAN of the GID is @s->vlan. The reference of an earlier result is put.
  */
 static void search_take(struct dev_search *s, struct smcr_dev *dev,
 			const struct ib_gid_attr *attr, int rank)
@@ -153,7 +157,7 @@ static void search_best(struct dev_search *s, struct smcr_dev *dev, u32 port)
 	}
 }
 
-/* Call @step for every usable port. RCU is held */
+/* Call @step for every active RoCE port. The caller holds RCU */
 static void search_ports(struct dev_search *s,
 			 void (*step)(struct dev_search *s,
 				      struct smcr_dev *dev, u32 port))
@@ -217,13 +221,13 @@ static void addr_to_gid(int family, const void *addr, union ib_gid *gid)
  * @laddr: local address (4 or 16 bytes), preferred as GID; NULL for none
  * @out: filled on success, with a reference on @out->dev for the caller
  *
- * Order: GID equal to @laddr on @ndev; any GID of the family on @ndev; any RoCE
- * GID on @ndev; then the same on the netdevs below @ndev. Among GIDs of one
- * kind, RoCEv2 comes before RoCEv1; link-local GIDs come last. The port must be
- * active, and the GID must lead into the VLAN of @ndev (LG-16). A device
- * outside @net is never used.
+ * GIDs are taken in this order: a GID equal to @laddr on @ndev; any GID of the
+ * family on @ndev; any other RoCE GID on @ndev; then the same on the netdevs
+ * below @ndev. Among GIDs of one kind, RoCEv2 comes before RoCEv1. Link-local
+ * GIDs come last. The port must be active, and the GID must be in the VLAN of
+ * @ndev (LG-16). Devices that @net has no access to are never used.
  *
- * Context: process or softirq, does not sleep: the device is not queried.
+ * Context: process or softirq, does not sleep.
  * Return: 0; -ENODEV, and @out holds no reference.
  */
 int smcr_dev_find(struct net *net, struct net_device *ndev, int family,
@@ -268,14 +272,14 @@ bool smcr_dev_exists(struct net *net, struct net_device *ndev)
 
 struct lan_search {
 	const struct smcr_port_id *at;
-	const struct net *net;		/* of @at's netdev; NULL: none */
+	const struct net *net;		/* of @at's netdev; NULL: no netdev */
 	bool v1;			/* the GID of @at is a RoCEv1 GID */
-	__be32 v4_mask;			/* subnet of @at; 0: IPv6, or none */
+	__be32 v4_mask;			/* IPv4 subnet mask of @at; 0: none */
 	struct smcr_port_id *out;
 	int n, max;
 };
 
-/* Mask of the subnet of an IPv4 address; 0 if @ndev does not have it */
+/* Subnet mask of an IPv4 address; 0: @ndev does not have this address */
 static __be32 lan_mask(const struct net_device *ndev, __be32 addr)
 {
 	const struct in_device *in = __in_dev_get_rcu(ndev);
@@ -314,7 +318,10 @@ static void lan_begin(struct lan_search *s)
 	rdma_put_gid_attr(attr);
 }
 
-/* IPv4: the same subnet. IPv6: the same /64; link-local GIDs all share one. */
+/*
+ * Is a GID on the LAN of @s->at? IPv4: in the same subnet. IPv6: in the same
+ * /64, which is one and the same for all link-local GIDs.
+ */
 static bool lan_has(const struct lan_search *s, const union ib_gid *gid)
 {
 	const struct in6_addr *own = (const struct in6_addr *)s->at->gid.raw;
@@ -328,7 +335,7 @@ static bool lan_has(const struct lan_search *s, const union ib_gid *gid)
 	       own->s6_addr32[1] == addr->s6_addr32[1];
 }
 
-/* Add the first GID of a port that is on the LAN */
+/* Add a port with its first GID that is on the LAN, if it has one */
 static void lan_port(struct lan_search *s, struct smcr_dev *dev, u32 port)
 {
 	int i, end = READ_ONCE(dev->port[port].gid_end);
@@ -342,7 +349,7 @@ static void lan_port(struct lan_search *s, struct smcr_dev *dev, u32 port)
 		if (IS_ERR(attr))
 			continue;
 		ndev = rdma_read_gid_attr_ndev_rcu(attr);
-		/* compare namespaces: by default each may use all devices of the RDMA core */
+		/* by default, every namespace has access to all RDMA devices */
 		if (!IS_ERR(ndev) && s->net && net_eq(dev_net(ndev), s->net) &&
 		    attr->gid_type == IB_GID_TYPE_ROCE_UDP_ENCAP &&
 		    lan_has(s, &attr->gid) &&
@@ -363,13 +370,13 @@ static void lan_port(struct lan_search *s, struct smcr_dev *dev, u32 port)
  * smcr_dev_lan() - find the RNICs on the LAN of a given RNIC (LG-16)
  * @net: network namespace
  * @at: given RNIC, which is found, too; the caller holds @at->dev
- * @out: filled: active ports, each with a GID in the VLAN and the subnet of
+ * @out: filled with active ports, each with a GID in the VLAN and the subnet of
  *	@at, and with a reference on its device
  * @max: size of @out
  *
- * Only RoCEv2 GIDs are found, because it is not known what a peer answers to a
- * RoCEv1 GID: if @at has one, only @at is found. RNICs of other namespaces are
- * never found, even if the address is in the same subnet.
+ * Only RoCEv2 GIDs are found, as it is not known how peers react to a RoCEv1
+ * GID. If @at has a RoCEv1 GID, only @at is found. RNICs of other namespaces
+ * are never found, even if their address is in the same subnet.
  *
  * Context: process or softirq, does not sleep.
  * Return: number of entries of @out.

@@ -2,11 +2,13 @@
 /*
  * Links: creation, stop, references and the reclaim list.
  *
- * Completion handlers run in softirq, or in a worker on a software device, one
- * at a time per link because each link has a completion queue of its own. The
- * state of the queue pair is our own record: devices are never asked for it
- * (rxe of Linux 6.1 cannot report it). No error of the queue pair is missed: an
- * error flushes the receives, of which some are always outstanding.
+ * Completion handlers run in softirq, or in a worker on a software device. Each
+ * link has a completion queue of its own, so its handlers run one at a time.
+ *
+ * The link itself records the state of the queue pair. A device is never
+ * queried for it, as rxe of Linux 6.1 cannot report it. No error of the queue
+ * pair is missed: an error flushes the receives, of which some are always
+ * outstanding.
  */
 #include <linux/random.h>
 #include <linux/slab.h>
@@ -103,8 +105,8 @@ static bool link_drained(const struct smcr_link *link)
 
 /*
  * Limit of the wait for flushes, in jiffies: half of T_LLC (net.smcr.t_llc),
- * within bounds. The peer may be waiting for an answer meanwhile, and waits for
- * T_LLC (LLC-50).
+ * within bounds. During this wait the peer may be waiting for a reply, which it
+ * does for T_LLC at most (LLC-50).
  */
 static unsigned long link_flush_time(const struct smcr_link *link)
 {
@@ -113,8 +115,8 @@ static unsigned long link_flush_time(const struct smcr_link *link)
 
 /*
  * Keep the memory of a link whose queue pair the device has not destroyed: the
- * device may still receive into it. Completions of what the device has not
- * flushed yet may come at any time, and are ignored.
+ * device may still receive into this memory. Work requests that the device has
+ * not flushed yet may complete at any time, and are ignored then.
  */
 static void link_orphan(struct smcr_link *link)
 {
@@ -124,8 +126,9 @@ static void link_orphan(struct smcr_link *link)
 }
 
 /*
- * Called when the link stops and not when it fails: smcr_link_fail() may run
- * under the lock of a connection, and a console is slow.
+ * Log the failure of a link. This is done when the link stops, as
+ * smcr_link_fail() may be called under a connection's lock, and a console is
+ * slow.
  */
 static void link_log_failed(struct smcr_link *link)
 {
@@ -163,12 +166,13 @@ static void link_do_stop(struct smcr_link *link)
  *
  * All requests are flushed, QP and CQ are destroyed, and @done of every work
  * request that never completed is called with ok false. The wait for flushes
- * is bounded: the QP of a device that does not flush is destroyed all the same.
- * On return no callback of the link is running or will ever be called, even if
- * the device refuses to destroy the QP. Callable again.
+ * is bounded: the QP is destroyed even if the device has not flushed it. After
+ * the return no completion handler calls @done or struct smcr_link_ops any more,
+ * even if the device fails to destroy the QP. Further calls of this function
+ * have no effect.
  *
  * Context: process, sleeps for half of T_LLC at most (2 to 5 s).
- * Return: true for the call that has stopped it, false for all others.
+ * Return: true for the call that has stopped the link, false for all others.
  */
 bool smcr_link_stop(struct smcr_link *link)
 {
@@ -186,11 +190,12 @@ bool smcr_link_stop(struct smcr_link *link)
 
 /**
  * smcr_link_hold() - take a reference on a link
- * @link: link that the caller has a reference on, or that a lock keeps
+ * @link: link that the caller has a reference on, or that a lock keeps from
+ *	being freed
  *
- * The reference keeps the memory of the link and its device. It does not keep
- * the queue pair, which smcr_link_stop() destroys. A holder of a link holds its
- * group, too, and puts the link first.
+ * The reference keeps the memory of the link and its device, but not the queue
+ * pair, which smcr_link_stop() destroys. A caller that holds a link holds its
+ * group, too, and puts the link before the group.
  *
  * Context: any.
  */
@@ -257,12 +262,12 @@ struct smcr_link *smcr_link_create(const struct smcr_link_params *owner,
 
 /**
  * smcr_link_put() - put a reference on a link
- * @link: link or NULL; with the last reference it is freed, and stopped first if
- *	that was not done
+ * @link: link or NULL. The last put stops the link, if it was not stopped yet,
+ *	and frees it
  *
  * The memory is freed before this function returns, while the caller still
- * holds the group. The group is freed before the namespace that the memory
- * counts against.
+ * holds the group. The group in turn is freed before the namespace, so the
+ * namespace that the memory counts against still exists.
  *
  * Context: process, sleeps.
  */

@@ -2,17 +2,17 @@
 /*
  * Links: one RC queue pair and its completion queue each, RFC 7609 section 2.
  *
- * A link is independent of connections and LLC: it posts what it is given and
- * delivers what arrives through struct smcr_link_ops.
+ * A link is independent of connections and LLC: it posts what its callers pass,
+ * and delivers the messages that arrive through struct smcr_link_ops.
  *
  * A link *carries* connections as long as they may send over it: it is in RTS
  * and does not drain (smcr_link_carries()). It *drains* from smcr_link_drain()
- * on: connections cannot post any more. It is *silent* when nothing that
+ * on: connections cannot post on it any more. It is *silent* when nothing that
  * connections have posted on it is pending (smcr_link_silent()).
  *
  * If the send queue has no *room* for the largest post of a connection,
- * connections wait in a FIFO. The one that is taken off the FIFO has the
- * *turn*: it posts next, once.
+ * connections wait in a FIFO. A connection that is taken off the FIFO has the
+ * *turn*: of all connections, only this one may make the next post.
  */
 #ifndef _SMCR_LINK_H
 #define _SMCR_LINK_H
@@ -25,28 +25,28 @@
 
 enum {
 	SMCR_SQ_DEPTH		= 256,	/* send WRs */
-	SMCR_RQ_DEPTH		= 512,	/* receive WRs: twice what a peer with
-					 * this module can have outstanding
+	SMCR_RQ_DEPTH		= 512,	/* receive WRs: twice as many as a
+					 * peer with this module has send WRs
 					 */
 	SMCR_RQ_BATCH		= 16,	/* receives reposted together */
-	SMCR_CTRL_RESERVE	= 16,	/* send WRs not for connections */
+	SMCR_CTRL_RESERVE	= 16,	/* send WRs that only LLC may use */
 	SMCR_POST_MAX		= 8,	/* send WRs of one smcr_link_post() */
-	SMCR_RX_LEN		= 64,	/* receive buffer: longer SENDs fail */
+	SMCR_RX_LEN		= 64,	/* receive buffer; longer SENDs fail */
 };
 
 /**
  * struct smcr_tx_pend - one signalled work request
  * @cqe: completion entry
  * @link: the link
- * @done: called once, before the entry is used again; @ok is false when the WR
+ * @done: called once, before the entry is used again; @ok is false if the WR
  *	  failed, was flushed, or never completed. Softirq, or process context
- *	  on a software device; no lock is held, except link->verbs in
- *	  smcr_link_stop()
- * @arg: owner's pointer (e.g. the connection, with a reference)
- * @mark: owner's number (e.g. send buffer position)
- * @flags: owner's flags
- * @posted: link->posted after this WR. When this WR is complete, all that were
- *	posted before it are complete, too
+ *	  on a software device; no lock is held, except that smcr_link_stop()
+ *	  holds link->verbs
+ * @arg: pointer of the poster (e.g. the connection, with a reference)
+ * @mark: number of the poster (e.g. send buffer position)
+ * @flags: flags of the poster
+ * @posted: value of link->posted after this WR. When this WR is complete, all
+ *	WRs that were posted before it are complete, too
  */
 struct smcr_tx_pend {
 	struct ib_cqe cqe;
@@ -69,8 +69,8 @@ struct smcr_tx_pend {
  * @arg: for @done, passed in struct smcr_tx_pend
  * @mark: for @done, passed in struct smcr_tx_pend
  * @flags: for @done, passed in struct smcr_tx_pend
- * @waiter: the connection's entry for link->waiters; NULL for LLC, which does
- *	not wait and may use the last SMCR_CTRL_RESERVE WRs of the send queue
+ * @waiter: the connection's entry for link->waiters; NULL for LLC, which never
+ *	waits there and may use the last SMCR_CTRL_RESERVE WRs of the send queue
  */
 struct smcr_post {
 	struct ib_rdma_wr *w;
@@ -85,20 +85,20 @@ struct smcr_post {
 
 /**
  * struct smcr_link_ops - callbacks into the owner of the link
- * @rx_cdc: a CDC message arrived, @link->msg_len bytes, not yet decoded; @buf is
- *	valid during the call
- * @rx_llc: an LLC message arrived, @link->msg_len bytes, not yet decoded; @buf
- *	is valid during the call
- * @down: the link failed; any context up to softirq; called once at most, and
- *	not if smcr_link_stop() has begun before the failure
- * @room: send WRs became free while connections wait for them
+ * @rx_cdc: a CDC message of @link->msg_len bytes has arrived, which is not
+ *	decoded yet; @buf is valid during the call
+ * @rx_llc: an LLC message of @link->msg_len bytes has arrived, which is not
+ *	decoded yet; @buf is valid during the call
+ * @down: the link has failed; any context up to softirq; called once at most,
+ *	and not if smcr_link_stop() has begun before the failure
+ * @room: send WRs have become free while connections wait for them
  * @freed: a link of @lgr on the device with entry @d was freed; @orphan: the
- *	link's memory is not freed, as the device has not destroyed a queue
- *	pair. Process context, may sleep. Called once for every
- *	smcr_link_create(), also for one that fails
+ *	link's memory is kept, as the device has not destroyed a queue pair.
+ *	Process context, may sleep. Called once for each smcr_link_create(): at
+ *	the end of the link, or when that function fails
  *
- * @rx_cdc, @rx_llc and @room: softirq, or process context on a software device;
- * one at a time for each link.
+ * @rx_cdc, @rx_llc and @room are called in softirq, or in process context on a
+ * software device, and one at a time for each link.
  */
 struct smcr_link_ops {
 	void (*rx_cdc)(struct smcr_link *link, const u8 *buf);
@@ -108,7 +108,7 @@ struct smcr_link_ops {
 	void (*freed)(struct smcr_lgr *lgr, u8 d, bool orphan);
 };
 
-/* Set before the first link is made, by net/wire.c */
+/* Set by net/wire.c before the first link is created */
 extern const struct smcr_link_ops *smcr_link_owner_ops;
 
 /**
@@ -119,8 +119,8 @@ extern const struct smcr_link_ops *smcr_link_owner_ops;
  * @d: entry of the link's device (buf.h)
  * @peer_id: peer ID of the group's peer
  * @msg_len: bytes of each message on the link, SMCR_RX_LEN at most
- * @mem: arguments for the buffers of the link and its connections, except for
- *	the device
+ * @mem: arguments for the buffers of the link and its connections; ibdev and d
+ *	are not used
  */
 struct smcr_link_params {
 	struct smcr_lgr *lgr;
@@ -145,82 +145,87 @@ struct smcr_link_params {
  * @mem: arguments for the buffers of the link and its connections; immutable
  * @cq: completion queue; immutable until smcr_link_stop()
  * @qp: queue pair; immutable until smcr_link_stop()
- * @qpn: number of @qp, also after its end; immutable
+ * @qpn: number of @qp, also after its destruction; immutable
  * @psn: own initial PSN; immutable
  * @num: link number, which the server chooses, 0: not known; written by the
  *	owner, READ_ONCE()
- * @user_id: own link user ID; set by the owner before others can find the link
+ * @user_id: own link user ID; set by the owner before other threads can find
+ *	the link
  * @peer_user_id: peer's link user ID; written by the owner, READ_ONCE()
- * @llc_form: enum smcr_llc_form, known from CONFIRM LINK on; written by the
+ * @llc_form: enum smcr_llc_form, not known before CONFIRM LINK; written by the
  *	owner, READ_ONCE()
  * @msg_len: bytes of each message, from struct smcr_dialect; immutable
- * @max_inline: inline bytes that the QP offers; immutable
+ * @max_inline: inline bytes that the QP supports; immutable
  * @peer_gid: peer's GID; set once, see smcr_link_met()
  * @peer_mac: peer's MAC; set once, see smcr_link_met()
  * @peer_qpn: peer's QP number, 0: not known; set once by smcr_link_to_rtr(),
- *	after the other peer_* and @mtu, read by smcr_link_met()
+ *	after @peer_gid, @peer_mac, @peer_psn and @mtu; read by smcr_link_met()
  * @peer_psn: peer's initial PSN; set once, see smcr_link_met()
  * @mtu: effective MTU, verbs enumeration; set once, see smcr_link_met()
- * @verbs: serializes modify and destroy of the QP; sleeps, taken before @lock
- * @qp_err: the device was asked to move the QP to ERR; @verbs
- * @stopped: QP and CQ are destroyed; written under @verbs, READ_ONCE()
- * @orphan: the device has not destroyed @qp, or a QP of smcr_link_probe_qp();
- *	written under @verbs, read by the last smcr_link_put()
- * @probe_cq: completion queue of smcr_link_probe_qp(), or NULL. It is not @cq,
- *	so that a QP of smcr_link_probe_qp() may outlive smcr_link_stop(); freed
- *	by the last smcr_link_put(); @verbs
+ * @verbs: serializes modify and destroy of the QP; mutex, taken before @lock
+ * @qp_err: the move of the QP to ERR was requested from the device; @verbs
+ * @stopped: smcr_link_stop() has ended all traffic; written under @verbs,
+ *	READ_ONCE()
+ * @orphan: the device has failed to destroy @qp or a QP of
+ *	smcr_link_probe_qp(); written under @verbs, read by the last
+ *	smcr_link_put()
+ * @probe_cq: completion queue of the QPs of smcr_link_probe_qp(), or NULL. They
+ *	do not use @cq, as they may outlive smcr_link_stop(). The last
+ *	smcr_link_put() frees @probe_cq; @verbs
  * @st: enum smcr_link_st; written by smcr_link_set_state() under @lock,
  *	READ_ONCE()
  * @down_reported: @down of struct smcr_link_ops was called, or must not be
  *	called any more; @lock
  * @why: reason of the failure; written under @lock, READ_ONCE()
- * @draining: connections do not send over the link any more: set by
+ * @draining: connections cannot post on the link any more; set by
  *	smcr_link_drain(), cleared by smcr_link_stay(); written under @lock,
  *	READ_ONCE()
  * @drained: @draining is set, and what connections have sent has arrived; set
- *	before the connections move; written by the owner, READ_ONCE()
- * @lost_at: when the link failed or began to drain, jiffies, 0: not yet;
- *	written under @lock, READ_ONCE()
- * @deleted: the peer has agreed to the end of the link; set once by the owner,
- *	READ_ONCE()
+ *	by smcr_link_drain() before the connections move, cleared by
+ *	smcr_link_stay(); the owner makes one such call at a time, READ_ONCE()
+ * @lost_at: jiffies when the link failed, stopped or began to drain; 0: none of
+ *	these; written under @lock, READ_ONCE()
+ * @deleted: the peer has agreed to the deletion of the link, or the link was
+ *	given up while it was being added; set once by the owner, READ_ONCE()
  * @pends: SMCR_SQ_DEPTH entries for signalled requests; immutable
  * @rx_wrs: SMCR_RQ_DEPTH receives; immutable
  * @rx_buf: buffer of @rx_wrs; immutable
- * @tx_buf: messages by WR number, NULL if they are sent inline; immutable
+ * @tx_buf: messages by WR number; NULL: messages are sent inline; immutable
  * @unsignalled_cqe: completion entry of unsignalled WRs, which complete only
  *	with an error
  * @drain_wait: smcr_link_stop() waits here until @n_pend and @n_rx are 0
  * @refs: see smcr_link_hold()
  * @n_conns: attached connections, each with a reference: smcr_link_attach()
- * @n_came: connections that have moved here from other links; written by the
- *	owner, READ_ONCE()
+ * @n_came: connections that have moved to this link; written by the owner,
+ *	READ_ONCE()
  * @n_left: connections that have moved to other links; written by the owner,
  *	READ_ONCE()
  * @lock: BH; nests inside a connection's lock. ib_post_send() and
- *	ib_post_recv() are called under it, so that @posted follows the order of
- *	the send queue and nothing is posted after ERR
- * @posted: send WRs posted so far; @lock
+ *	ib_post_recv() are called with @lock held, so that @posted follows the
+ *	order of the send queue, and nothing is posted in ERR
+ * @posted: number of send WRs posted so far; @lock
  * @completed: number of send WRs that are known to be completed, @posted at
  *	most; @lock
- * @unsignalled: WRs posted since the last signalled one; @lock
- * @pend_head: number of signalled WRs posted so far; modulo SMCR_SQ_DEPTH,
- *	index of the next one in @pends; written under @lock, READ_ONCE()
- * @pend_tail: number of signalled WRs completed so far; modulo SMCR_SQ_DEPTH,
- *	index of the next one in @pends; written under @lock by completion
- *	handlers, which never run side by side on one CQ
+ * @unsignalled: number of send WRs posted since the last signalled one; @lock
+ * @pend_head: number of signalled WRs posted so far. Modulo SMCR_SQ_DEPTH it is
+ *	the index in @pends for the next post; written under @lock, READ_ONCE()
+ * @pend_tail: number of signalled WRs completed so far. Modulo SMCR_SQ_DEPTH it
+ *	is the index in @pends of the next completion. Completion handlers, of
+ *	which one runs at a time, write it under @lock; after the last handler,
+ *	smcr_link_stop() writes it
  * @waiters: FIFO of connections that wait for room, by smcr_conn.tx.sq_wait;
  *	@lock
- * @turn: entry that was taken off @waiters and posts next, or NULL; @lock
+ * @turn: entry of the connection that has the turn, or NULL; @lock
  * @reclaim: buffers that a WRITE may still read: smcr_link_reclaim_buf(); @lock
  * @n_reclaim: number of buffers in @reclaim that smcr_link_reclaim_buf() has put there
  * @n_pend: signalled WRs outstanding; smcr_link_stop() waits for them
- * @last_tx: jiffies of the last completion, or of the last post of a signalled
- *	WR while no other was outstanding; racy by design
+ * @last_tx: jiffies when a signalled WR last completed, or when one was last
+ *	posted while no other was outstanding; racy by design
  * @tx_writes: RDMA WRITEs posted; @lock
  * @tx_bytes: bytes of the RDMA WRITEs posted; @lock
  * @tx_sends: SENDs posted; @lock
- * @rq_tail: number of receives completed so far; modulo SMCR_RQ_DEPTH, index in
- *	@rx_wrs of the receive that completes next; completion handlers only
+ * @rq_tail: number of receives completed so far. Modulo SMCR_RQ_DEPTH it is the
+ *	index in @rx_wrs of the next completion; completion handlers only
  * @rq_missing: number of receives before @rq_tail that are not reposted yet;
  *	written by completion handlers, READ_ONCE()
  * @n_rx: receives outstanding; smcr_link_stop() waits for them
@@ -333,12 +338,16 @@ static inline bool smcr_link_up(const struct smcr_link *link)
 	return READ_ONCE(link->st) == SMCR_LINK_ST_RTS;
 }
 
-/* Is the peer's end known? Then all of peer_* and mtu are set. Any context */
+/*
+ * Is the peer's end known? If so, peer_gid, peer_mac, peer_qpn, peer_psn and
+ * mtu are set. Any context.
+ */
 static inline bool smcr_link_met(const struct smcr_link *link)
 {
 	/*
-	 * Pairs with smp_store_release() in smcr_link_to_rtr(): without it,
-	 * values of peer_* and mtu from before the store could be read.
+	 * Pairs with smp_store_release() in smcr_link_to_rtr(): without the
+	 * acquire, the caller could read peer_gid, peer_mac, peer_psn or mtu
+	 * from before they were set.
 	 */
 	return smp_load_acquire(&link->peer_qpn);
 }

@@ -13,8 +13,8 @@ struct smcr_rx_wr {
 };
 
 #define SMCR_TX_SLOT		64	/* bytes for each send WR in tx_buf */
-#define SMCR_CQ_SLACK		16	/* completion entries in reserve */
-#define SMCR_HOP_LIMIT		64	/* RoCEv2: the peer may be routed */
+#define SMCR_CQ_SLACK		16	/* spare completion entries */
+#define SMCR_HOP_LIMIT		64	/* RoCEv2: the path may have routers */
 #define SMCR_RNR_TIMER		5	/* verbs encoding, 60 us */
 
 /* link_state.c */

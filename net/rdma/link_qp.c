@@ -30,10 +30,10 @@ static struct ib_qp *link_new_qp(struct smcr_link *link, u32 inline_size)
 }
 
 /*
- * An adapter completes by interrupt, and the softirq runs right after it. A
- * software device completes in a worker, where a softirq would wait for
- * ksoftirqd: the RDMA core's high-priority workqueue for completions runs
- * sooner.
+ * An adapter raises an interrupt, and the softirq runs right after this
+ * interrupt. A software device completes requests in a worker. A softirq that
+ * is raised there would have to wait for ksoftirqd. The RDMA core's
+ * high-priority workqueue for completions runs sooner.
  */
 static enum ib_poll_context link_poll_ctx(const struct smcr_link *link)
 {
@@ -137,7 +137,8 @@ static int link_modify_rts(struct smcr_link *link)
  * @mtu: effective MTU, verbs enumeration
  *
  * Context: process, sleeps.
- * Return: 0; -ENOTCONN not in INIT, or failed meanwhile; errno of the device.
+ * Return: 0; -ENOTCONN: the link is not in INIT, or fails during the call;
+ * errno of the device.
  */
 int smcr_link_to_rtr(struct smcr_link *link, const u8 gid[16], const u8 mac[6],
 		     u32 qpn, u32 psn, u8 mtu)
@@ -151,8 +152,8 @@ int smcr_link_to_rtr(struct smcr_link *link, const u8 gid[16], const u8 mac[6],
 		link->peer_psn = psn;
 		link->mtu = mtu;
 		/*
-		 * Pairs with smcr_link_met(): without the barrier, a reader of
-		 * peer_qpn could miss what is written above.
+		 * Pairs with smcr_link_met(): without the release, a reader
+		 * that finds peer_qpn set could miss what is written above.
 		 */
 		smp_store_release(&link->peer_qpn, qpn);
 		rc = link_modify_rtr(link);
@@ -166,7 +167,8 @@ int smcr_link_to_rtr(struct smcr_link *link, const u8 gid[16], const u8 mac[6],
  * @link: link in RTR
  *
  * Context: process, sleeps.
- * Return: 0; -ENOTCONN not in RTR, or failed meanwhile; errno of the device.
+ * Return: 0; -ENOTCONN: the link is not in RTR, or fails during the call; errno
+ * of the device.
  */
 int smcr_link_to_rts(struct smcr_link *link)
 {
@@ -185,12 +187,12 @@ void smcr_link_modify_err(struct smcr_link *link)
 
 	lockdep_assert_held(&link->verbs);
 	/*
-	 * ERR is recorded before the QP is modified: posts check the state
-	 * under this lock, so nothing is posted to a QP in ERR
+	 * Posts check the state under this lock. ERR is recorded before the QP
+	 * is modified, so nothing is posted to a QP in ERR.
 	 */
 	spin_lock_bh(&link->lock);
 	smcr_link_set_state(link, SMCR_LINK_ST_ERR, SMCR_R_NONE);
-	/* no down() after this: another link may have the slot by then */
+	/* @down is not called any more: another link may get the slot */
 	link->down_reported = true;
 	smcr_link_lost(link);
 	spin_unlock_bh(&link->lock);
@@ -206,9 +208,9 @@ static void wc_ignore(struct ib_cq *cq, struct ib_wc *wc)
 }
 
 /*
- * Ignore all completions from now on. They still call a function of this
- * module, so a reference on the module is taken that is never put. On return no
- * handler that began before is running.
+ * Ignore all completions from now on. Completions still call wc_ignore() of
+ * this module, so this function takes a reference on the module that is never
+ * put. On return none of the other completion handlers is running.
  */
 void smcr_link_ignore(struct smcr_link *link)
 {
@@ -246,8 +248,8 @@ static struct ib_cq *link_probe_cq(struct smcr_link *link)
  * smcr_link_probe_qp() - create a second QP that is never connected
  * @link: link; the caller has a reference on the group
  *
- * The QP is for an ADD LINK that the server has to send (LG-18, LG-19) although
- * it makes no second link.
+ * The server has to send an ADD LINK with a new QP (LG-18, LG-19) even if it
+ * makes no second link. This function creates the QP for that.
  *
  * Context: process, sleeps.
  * Return: QP, which the caller passes to smcr_link_probe_end() before it puts

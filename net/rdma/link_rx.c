@@ -26,7 +26,7 @@ static struct smcr_rx_wr *slot_at(const struct smcr_link *link, u32 n)
 	return &link->rx_wrs[n % SMCR_RQ_DEPTH];
 }
 
-/* Repost the rq_missing receives before rq_tail in one call, unless in ERR */
+/* Repost the rq_missing receives before rq_tail, unless the link is in ERR */
 static int link_replenish(struct smcr_link *link)
 {
 	struct smcr_rx_wr *last = slot_at(link, link->rq_tail - 1);
@@ -40,7 +40,7 @@ static int link_replenish(struct smcr_link *link)
 		last->wr.next = NULL;
 		atomic_add(link->rq_missing, &link->n_rx);
 		rc = ib_post_recv(link->qp, wr, &bad);
-		/* receives that were not posted are lost, so the link fails */
+		/* these receives were not posted: the caller fails the link */
 		for (; rc && bad; bad = bad->next)
 			atomic_dec(&link->n_rx);
 		last->wr.next = &slot_at(link, link->rq_tail)->wr;
@@ -92,9 +92,9 @@ static void rx_done(struct ib_cq *cq, struct ib_wc *wc)
 			     wc->byte_len);
 	} else {
 		/*
-		 * RDMA WRITE with immediate data: it has consumed a receive but
-		 * not its buffer. Immediate data are ignored: CDC has all that
-		 * is needed (I-04).
+		 * An RDMA WRITE with immediate data has consumed a receive, but
+		 * not written to its buffer. The immediate data are ignored:
+		 * CDC messages have all that is needed (I-04).
 		 */
 		smcr_count(link->sn, SMCR_CNT_RX_IMM);
 	}

@@ -10,7 +10,7 @@
 
 const struct smcr_link_ops *smcr_link_owner_ops __ro_after_init;
 
-/* The only writer of link->st; ERR is final. False if it was ERR already. */
+/* Set link->st, which nothing else writes. False: it was ERR, which is final */
 bool smcr_link_set_state(struct smcr_link *link, u8 st, enum smcr_reason why)
 {
 	lockdep_assert_held(&link->lock);
@@ -21,7 +21,7 @@ bool smcr_link_set_state(struct smcr_link *link, u8 st, enum smcr_reason why)
 	return true;
 }
 
-/* Record since when the connections of the link have to move to another one */
+/* Record the time from which on the link's connections have to move away */
 void smcr_link_lost(struct smcr_link *link)
 {
 	lockdep_assert_held(&link->lock);
@@ -30,8 +30,8 @@ void smcr_link_lost(struct smcr_link *link)
 }
 
 /*
- * Record state @st after ib_modify_qp() has succeeded. -ENOTCONN: the link has
- * failed meanwhile.
+ * Record state @st after ib_modify_qp() has succeeded. -ENOTCONN: the link is
+ * in ERR, as it has failed before this call.
  */
 int smcr_link_advance(struct smcr_link *link, u8 st)
 {
@@ -49,8 +49,9 @@ int smcr_link_advance(struct smcr_link *link, u8 st)
  *	link
  * @why: reason
  *
- * Nothing is posted afterwards. The first call reports to the owner by @down of
- * struct smcr_link_ops; the owner moves the queue pair to ERR later.
+ * Nothing is posted afterwards. The first call reports the failure to the owner
+ * by @down of struct smcr_link_ops, if smcr_link_stop() has not begun. The
+ * queue pair moves to ERR when the owner calls smcr_link_stop().
  *
  * Context: any up to softirq; a connection's lock may be held.
  */
@@ -78,7 +79,7 @@ static bool link_is_err(const struct smcr_link *link)
 	return READ_ONCE(link->st) == SMCR_LINK_ST_ERR;
 }
 
-/* Fail the link, as a work request has failed; in ERR it was only flushed */
+/* A work request has an error: fail the link. In ERR, it was only flushed */
 void smcr_link_wc_error(struct smcr_link *link, const struct ib_wc *wc)
 {
 	if (link_is_err(link))
@@ -91,8 +92,8 @@ void smcr_link_wc_error(struct smcr_link *link, const struct ib_wc *wc)
 /*
  * Requests of a queue complete in the order in which they were posted. If a
  * completion is out of order, the device has reported one request twice, or it
- * has lost the completion of an earlier receive, and with that completion a
- * message. Completions of such a device cannot be relied on, so the link fails.
+ * has lost the completion of an earlier receive, and thus a message. The
+ * completions of such a device cannot be relied on, so the link fails.
  */
 void smcr_link_wc_order(struct smcr_link *link)
 {
@@ -102,7 +103,7 @@ void smcr_link_wc_order(struct smcr_link *link)
 	smcr_link_fail(link, SMCR_R_LINK_ERROR);
 }
 
-/* Uncount a request that has ended; smcr_link_stop() waits until @count is 0 */
+/* Subtract an ended request from @count; at 0, wake smcr_link_stop() */
 void smcr_link_settle(struct smcr_link *link, atomic_t *count)
 {
 	if (atomic_dec_and_test(count) && wq_has_sleeper(&link->drain_wait))

@@ -17,8 +17,8 @@ static u32 link_wrs_free(const struct smcr_link *link)
 }
 
 /*
- * Is there room for any post of a connection? If not, a signalled WR is
- * outstanding (see link_post_chain()), whose completion checks again.
+ * Is there room for the largest post of a connection? If not, a signalled WR is
+ * outstanding (see link_post_chain()). Its completion checks for room again.
  */
 static bool link_has_room(const struct smcr_link *link)
 {
@@ -33,8 +33,8 @@ static int link_admit(const struct smcr_link *link, u32 n, u32 reserve)
 }
 
 /*
- * First come, first served: while connections wait, only the one that
- * smcr_link_next_waiter() has taken off the FIFO may post.
+ * May @who post next? While connections wait, only the connection that
+ * smcr_link_next_waiter() has taken off the FIFO may.
  */
 static bool link_is_next(const struct smcr_link *link,
 			 const struct list_head *who)
@@ -42,7 +42,7 @@ static bool link_is_next(const struct smcr_link *link,
 	return link->turn ? link->turn == who : list_empty(&link->waiters);
 }
 
-/* Admit data of connection @who: one post for each turn */
+/* Admit a post of @n WRs by connection @who; this ends the turn of @who */
 static int link_admit_data(struct smcr_link *link, u32 n,
 			   const struct list_head *who)
 {
@@ -63,8 +63,8 @@ static struct smcr_tx_pend *pend_at(const struct smcr_link *link, u32 n)
 }
 
 /*
- * There are as many entries as send WRs, and each entry in use belongs to an
- * outstanding WR of its own, so NULL is not expected.
+ * Entry for a signalled WR; NULL: none is free. NULL is not expected: there are
+ * as many entries as send WRs, and each outstanding WR uses at most one.
  */
 static struct smcr_tx_pend *pend_get(struct smcr_link *link)
 {
@@ -79,7 +79,7 @@ static struct smcr_tx_pend *pend_get(struct smcr_link *link)
 	return pend;
 }
 
-/* @pend and all posted before it are completed; true: a waiter has room now */
+/* @pend and all WRs before it are completed. True: a waiter has room now */
 static bool pend_retire(struct smcr_link *link, struct smcr_tx_pend *pend)
 {
 	bool room;
@@ -103,9 +103,10 @@ static void pend_end(struct smcr_link *link, struct smcr_tx_pend *pend, bool ok)
 }
 
 /*
- * Number of outstanding entries that were posted before @pend; U32_MAX if @pend
- * is not outstanding, which is assumed if half of the queue or more would be
- * before it. Handlers run one at a time, and only they move pend_tail.
+ * Number of outstanding entries that were posted before @pend; U32_MAX: @pend
+ * is not outstanding. This is assumed, too, if half of the queue or more would
+ * be before @pend. No lock is needed for pend_tail: only completion handlers
+ * move it, and they run one at a time.
  */
 static u32 pends_before(const struct smcr_link *link,
 			const struct smcr_tx_pend *pend)
@@ -134,7 +135,7 @@ static void tx_done(struct ib_cq *cq, struct ib_wc *wc)
 	if (unlikely(!ok))
 		smcr_link_wc_error(link, wc);
 	smcr_race_atomic(link->sn->net, "tx-done");
-	/* WRs posted before have ended, too, even if a completion was lost */
+	/* all WRs before @pend have ended, even if a completion was lost */
 	do {
 		pend_end(link, pend_at(link, link->pend_tail), ok);
 	} while (n--);
@@ -145,8 +146,9 @@ static void tx_done(struct ib_cq *cq, struct ib_wc *wc)
  * @link: link
  * @time: jiffies
  *
- * A peer that posts no receives holds up the send queue for ever, by one RNR
- * NAK after the other, while its own messages still arrive.
+ * If the peer posts no receives, its device answers each SEND by an RNR NAK,
+ * and the send queue is held up for ever. Messages of the peer may still
+ * arrive.
  *
  * Context: any.
  * Return: true if signalled WRs are outstanding and none has completed for
@@ -182,9 +184,10 @@ void smcr_link_init_sq(struct smcr_link *link)
 }
 
 /*
- * Post @n chained WRs, the last one with @pend if it is signalled. Of the last
- * SMCR_SQ_DEPTH / 4 + SMCR_POST_MAX WRs at least one is signalled
- * (link_needs_signal()), so a queue without room has one outstanding.
+ * Post @n chained WRs. If the last one is signalled, @pend is its entry. Of any
+ * SMCR_SQ_DEPTH / 4 + SMCR_POST_MAX successive WRs at least one is signalled
+ * (link_needs_signal()). So if the queue has no room, a signalled WR is
+ * outstanding.
  */
 static int link_post_chain(struct smcr_link *link,
 			   const struct ib_send_wr *first, u32 n,
@@ -227,7 +230,7 @@ static int link_fill_send(struct smcr_link *link, struct ib_send_wr *wr,
 	wr->sg_list = sge;
 	wr->num_sge = 1;
 	if (link->max_inline >= link->msg_len) {
-		/* inline data are copied by the CPU while it posts */
+		/* the CPU copies inline data during ib_post_send() */
 		wr->send_flags |= IB_SEND_INLINE;
 		sge->addr = (uintptr_t)msg;
 		sge->length = link->msg_len;
@@ -295,11 +298,12 @@ static int link_post_locked(struct smcr_link *link, const struct smcr_post *post
  * @post: what to post
  *
  * Context: any up to softirq; the caller may hold its connection's lock.
- * Return: 0; -EAGAIN: no room, or other connections come first, nothing posted;
- * -ENOTCONN: the link is not in RTS, or it drains and @post->waiter is set, or
- * it has failed by this call: some of the WRITEs may have been posted. After 0,
- * @post->done is called exactly once, perhaps before this function returns;
- * otherwise never.
+ * Return: 0: posted, and @post->done is called exactly once, perhaps before
+ * this function returns. After an error it is never called. -EAGAIN: nothing
+ * posted, as there is no room or other connections come first. -ENOTCONN: the
+ * link is not in RTS; or it drains, and @post->waiter is set; or the device has
+ * refused the post, so that the link fails. In the last case some of the WRITEs
+ * may have been posted.
  */
 int smcr_link_post(struct smcr_link *link, const struct smcr_post *post)
 {
@@ -329,13 +333,13 @@ int smcr_link_post(struct smcr_link *link, const struct smcr_post *post)
  * @link: link
  * @node: list head of the waiter; the caller keeps it alive
  *
- * If LLC has used the room of the waiter that has the turn, that waiter becomes
- * the first in the FIFO again.
+ * LLC may have used the room of the waiter that has the turn. If so, this
+ * waiter becomes the first in the FIFO again.
  *
  * Context: any up to softirq; the caller may hold its connection's lock.
- * Return: true if @node is in the FIFO; false if the caller is to post again,
- * because there is room by now and @node is next, or because there will never
- * be room.
+ * Return: true: @node is in the FIFO. False: the caller is to post again.
+ * Either there is room now and @node is next, or the link carries no
+ * connections, and the post returns -ENOTCONN.
  */
 bool smcr_link_wait_room(struct smcr_link *link, struct list_head *node)
 {
@@ -378,8 +382,9 @@ bool smcr_link_cancel_wait(struct smcr_link *link, struct list_head *node)
  * smcr_link_next_waiter() - take the first waiter off the FIFO if there is room
  * @link: link
  *
- * The waiter has the turn, for one post, until the next call of this function.
- * So the caller calls it again and again until it returns NULL.
+ * The waiter has the turn for one post. The turn ends with the next call of
+ * this function at the latest, so the caller repeats the call until it returns
+ * NULL.
  *
  * Context: any up to softirq, by one caller at a time.
  * Return: list head of the waiter; NULL if there is none or no room.
@@ -399,8 +404,8 @@ struct list_head *smcr_link_next_waiter(struct smcr_link *link)
 }
 
 /*
- * Shared by link_run() and the completion, which may come after link_run() has
- * timed out, or in smcr_link_stop().
+ * Shared by link_run() and link_wait_done(), which may run after link_run() has
+ * timed out, also in smcr_link_stop().
  */
 struct link_wait {
 	refcount_t refs;
@@ -444,7 +449,7 @@ static int link_post_one(struct smcr_link *link, struct ib_send_wr *wr,
 	return rc;
 }
 
-/* Wait for room, post @wr, wait for its completion; all until @deadline */
+/* Wait for room, post @wr, and wait for its completion, until @deadline */
 static int link_wait_for(struct smcr_link *link, struct ib_send_wr *wr,
 			 struct link_wait *w, unsigned long deadline)
 {
@@ -468,9 +473,9 @@ static int link_wait_for(struct smcr_link *link, struct ib_send_wr *wr,
 }
 
 /*
- * Post one signalled request and wait for its completion. Returns 0; -ENOMEM:
- * not posted; or another error, after which the device may still execute the
- * request. Process context, sleeps up to @time.
+ * Post one signalled request, and wait for its completion. Returns 0; -ENOMEM:
+ * the request is not posted. After other errors the device may still execute
+ * the request. Process context, sleeps up to @time.
  */
 static int link_run(struct smcr_link *link, struct ib_send_wr *wr,
 		    unsigned long time)
@@ -495,8 +500,9 @@ static int link_run(struct smcr_link *link, struct ib_send_wr *wr,
  * @access: IB_ACCESS_*
  *
  * Context: process, sleeps up to T_LLC.
- * Return: 0; -ENOMEM; -ENOTCONN, -EAGAIN, -ETIMEDOUT or -EIO, after each of
- * which the link has failed: @mr has to live until smcr_link_stop().
+ * Return: 0; -ENOMEM; -ENOTCONN, -EAGAIN, -ETIMEDOUT or -EIO. After each of the
+ * last four the link has failed, and @mr must not be freed before
+ * smcr_link_stop().
  */
 int smcr_link_reg_mr(struct smcr_link *link, struct ib_mr *mr, int access)
 {
@@ -521,13 +527,13 @@ int smcr_link_reg_mr(struct smcr_link *link, struct ib_mr *mr, int access)
  * @link: link in RTS
  * @time: limit, jiffies
  *
- * Connections cannot post any more, LLC can. An RDMA WRITE of no bytes, for
- * which neither key nor address matters, is posted. When it completes, all that
- * connections have sent has arrived and need not be sent again (RFC 7609 2.3,
- * FO-16).
+ * Connections cannot post any more, LLC can. The function posts an RDMA WRITE
+ * of 0 bytes, for which neither key nor address matters. When this WRITE
+ * completes, all that connections have sent has arrived, and need not be sent
+ * again (RFC 7609 2.3, FO-16).
  *
  * Context: process, sleeps up to @time.
- * Return: true if all has arrived: @link->drained is set.
+ * Return: true: all has arrived, and @link->drained is set.
  */
 bool smcr_link_drain(struct smcr_link *link, unsigned long time)
 {
@@ -550,8 +556,8 @@ bool smcr_link_drain(struct smcr_link *link, unsigned long time)
  * smcr_link_stay() - undo smcr_link_drain(): connections use the link again
  * @link: link that was drained
  *
- * All that connections sent before the drain either has arrived, or is ahead,
- * in the send queue, of what they send from now on.
+ * What connections sent before the drain need not be sent again: it has
+ * arrived, or it is in the send queue before all that they send from now on.
  *
  * Context: process.
  * Return: false if the link has failed, or was stopped.
@@ -571,7 +577,7 @@ bool smcr_link_stay(struct smcr_link *link)
 	return works;
 }
 
-/* Call @done of all outstanding WRs: no completion can come any more */
+/* Call @done of all outstanding WRs, after the last completion handler */
 void smcr_link_abandon(struct smcr_link *link)
 {
 	struct smcr_tx_pend *pend;

@@ -10,14 +10,14 @@
 static const struct proto_ops smcr_ops;
 static struct proto smcr_proto, smcr_proto6;
 
-/* Set once the protos are registered; see smcr_af_init() */
+/* Set when the protos are registered; see smcr_af_init() */
 static bool smcr_af_ready;
 
 /*
- * Close the inner socket; no other thread may be using it. It keeps its file
+ * Close the inner socket, which no other thread may be using. It keeps its file
  * and user until TCP has released it, so that packet filters that match these
- * let the FIN through. tcp->file is cleared before sock_release(), which
- * otherwise leaves the memory of the socket to the file.
+ * let the FIN through. tcp->file is cleared before sock_release(), which does
+ * not free the memory of a socket that has a file.
  */
 static void tcp_drop(struct smcr_sock *ssk)
 {
@@ -37,7 +37,7 @@ static int smcr_create(struct net *net, struct socket *sock, int protocol,
 	struct socket *tcp;
 	int rc;
 
-	/* pairs with smcr_af_init(): no socket is created before the protos */
+	/* pairs with smcr_af_init(): no socket is created before the protos are registered */
 	if (!smp_load_acquire(&smcr_af_ready))
 		return -EAFNOSUPPORT;
 	if (sock->type != SOCK_STREAM)
@@ -100,7 +100,8 @@ static void smcr_linger(struct smcr_sock *ssk, long timeo)
 
 /*
  * close() in mode SMC. Socket lock held; dropped while lingering. The close
- * machine (core/close.c) finishes the connection without the application.
+ * machine (core/close.c) ends the connection, perhaps after close() has
+ * returned.
  */
 static void release_smc(struct smcr_sock *ssk)
 {
@@ -286,9 +287,9 @@ static const struct net_proto_family smcr_family = {
 /**
  * smcr_af_init() - register the address family and its protos
  *
- * The family is registered first. This fails with -EEXIST if the in-tree module
- * owns it; then no protos and slabs may be created, as they have the same names
- * as those of that module.
+ * The family is registered first, which fails with -EEXIST if the in-tree
+ * module owns it. In that case no protos and slabs may be created, as those of
+ * that module have the same names.
  *
  * Return: 0, -EEXIST when AF_SMC is taken, or another negative errno.
  */
@@ -319,8 +320,9 @@ err_family:
 /**
  * smcr_af_exit() - unregister the address family and its protos
  *
- * No socket exists, as each holds a reference on the module. Waits for what the
- * last sockets have left pending: RCU callbacks, inner sockets to release.
+ * No socket exists, as each holds a reference on the module. Waits until the
+ * RCU callbacks of the last sockets have run, and their inner sockets are
+ * released.
  *
  * Context: process, sleeps.
  */

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Socket filters. They run on packets, so the inner socket needs them. Core code
- * reads a program from user space under the lock of the socket that it attaches
- * it to, and a page fault there may take long. Workers wait for the lock of an
- * inner socket, but not for that of an own (AF_SMC) socket (sockopt_tcp.c). So a
- * filter is first attached to the own socket, and from there to the inner one.
- * SO_LOCK_FILTER of the own socket decides whether the filter may be changed.
+ * Socket filters. They run on packets, so the inner socket needs them. To
+ * attach a filter, core code locks the socket and then reads the program from
+ * user space, where a page fault may take long. Workers wait for the lock of an
+ * inner socket, but not for that of an own (AF_SMC) socket (sockopt_tcp.c). So
+ * a filter is first attached to the own socket. Then this file attaches it to
+ * the inner socket. SO_LOCK_FILTER of the own socket decides whether the filter
+ * may be changed.
  */
 #include <linux/filter.h>
 #include <net/sock_reuseport.h>
@@ -53,10 +54,10 @@ static struct sk_filter *filter_get(const struct sock *sk)
 	return fp;
 }
 
-/* Attach @fp, or NULL, to @sk, which has no filter. Takes over @fp. */
+/* Attach @fp, or NULL, to @sk, which has no filter. Takes over the reference on @fp. */
 static void filter_put_on(struct sock *sk, struct sk_filter *fp)
 {
-	if (fp)			/* sk_detach_filter() will uncharge this */
+	if (fp)			/* sk_detach_filter() uncharges this */
 		atomic_add(bpf_prog_size(fp->prog->len), &sk->sk_omem_alloc);
 	rcu_assign_pointer(sk->sk_filter, fp);
 }
@@ -66,9 +67,9 @@ static void filter_put_on(struct sock *sk, struct sk_filter *fp)
  * @ssk: socket
  *
  * After the own socket got its filter, and before this call, another thread may
- * have set SO_LOCK_FILTER of both sockets. This does not forbid the filter, which
- * is older than the lock. So the inner socket's flag is cleared first: while it
- * is set, sk_detach_filter() would leave the old filter attached.
+ * have set SO_LOCK_FILTER of both sockets. The filter is older than this lock,
+ * and so not forbidden. As sk_detach_filter() does nothing while the inner
+ * socket's flag is set, the flag is cleared first.
  *
  * Context: process; may take the inner socket's lock.
  */

@@ -24,7 +24,7 @@ static enum smcr_reason connect_dst(struct smcr_sock *ssk,
 
 	if (smcr_route_dst_ipsec(dst) || smcr_route_ipsec(tsk))
 		return SMCR_R_IPSEC;
-	/* the route has no reference on a netdev that is unregistered meanwhile */
+	/* RCU keeps a netdev that is being unregistered; the route has no reference on it */
 	rcu_read_lock();
 	found = smcr_dev_exists(sock_net(tsk), READ_ONCE(dst->dev));
 	rcu_read_unlock();
@@ -96,7 +96,7 @@ static enum smcr_reason connect_route(struct smcr_sock *ssk,
 {
 	const struct sockaddr_in *sin = addr;
 
-	/* a BPF program may change the address: the handshake checks it */
+	/* a BPF program may still change the address: the handshake checks the route */
 	if (BPF_CGROUP_PRE_CONNECT_ENABLED(ssk->tcp->sk) &&
 	    smcr_dev_any(sock_net(&ssk->sk)))
 		return SMCR_R_NONE;
@@ -150,7 +150,7 @@ static enum smcr_reason connect_check(struct smcr_sock *ssk,
 	return connect_route(ssk, addr, alen);
 }
 
-/* Offer SMC-R, start TCP's connect. Return: 0 in progress, or TCP's errno. */
+/* Offer SMC-R, start TCP's connect. Return: 0 if in progress, or TCP's errno. */
 static int connect_offer(struct smcr_sock *ssk, SMCR_SOCKADDR *addr,
 			 int alen)
 {
@@ -203,8 +203,8 @@ static int connect_result(struct socket *sock)
 
 /*
  * Wait for the end of the handshake, if it has not ended yet, and return the
- * result of connect(). @rc is returned if there is no time to wait. Socket lock
- * held; dropped while waiting.
+ * result of connect(). @rc is returned if the handshake does not end in the
+ * time that the caller may wait. Socket lock held; dropped while waiting.
  */
 static int connect_wait(struct socket *sock, int flags, int rc)
 {
@@ -223,7 +223,7 @@ static int connect_wait(struct socket *sock, int flags, int rc)
 	return connect_result(sock);
 }
 
-/* Mode TCP: every connect() is forwarded. Socket lock dropped meanwhile. */
+/* Mode TCP: every connect() is forwarded. The socket lock is dropped for the call. */
 static int connect_tcp(struct socket *sock, SMCR_SOCKADDR *addr, int alen,
 		       int flags)
 {
@@ -292,15 +292,15 @@ enum smcr_connect_do {
 	SMCR_CONNECT_EISCONN,
 	SMCR_CONNECT_NEW,	/* the first call */
 	SMCR_CONNECT_WAIT,	/* wait for the handshake, or take its result */
-	SMCR_CONNECT_TCP,	/* forward: TCP knows the state of the socket */
+	SMCR_CONNECT_TCP,	/* forward to TCP, which checks the state itself */
 };
 
 /*
  * Action of connect() by socket state and mode. A socket is UNCONNECTED in
  * another mode than INIT if another thread is connecting it, if MSG_FASTOPEN
  * has set mode TCP, or if it listens. It is CONNECTING in mode SMC or DEAD if
- * an earlier connect() did not wait: this call returns the result. A state
- * without a row is EINVAL.
+ * an earlier connect() did not wait for the result: then this call returns it.
+ * A state without a row is EINVAL.
  */
 static const u8 smcr_connect_table[][NR_SMCR_MODE] = {
 	[SS_UNCONNECTED] = {

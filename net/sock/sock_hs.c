@@ -50,14 +50,14 @@ static void smcr_tcp_disconnect(struct smcr_sock *ssk)
 
 /**
  * smcr_hs_abort() - abort a handshake; the socket stays in use
- * @ssk: socket in mode HANDSHAKE, socket lock held; dropped meanwhile
+ * @ssk: socket in mode HANDSHAKE, socket lock held; dropped while waiting
  *
  * A handshake that no thread runs ends in this call; one that a worker runs
- * ends at its next step. Afterwards the mode is DEAD. It is another one if the
- * handshake ended before it was aborted, or if another thread has changed the
- * mode since.
+ * ends at its next step. Afterwards the mode is DEAD, with two exceptions: the
+ * handshake ended before it was aborted, or another thread has changed the mode
+ * while the lock was dropped.
  *
- * Return: 0, or -ERESTARTSYS when a signal came; the handshake ends nevertheless.
+ * Return: 0; -ERESTARTSYS after a signal, and then the handshake ends later.
  */
 int smcr_hs_abort(struct smcr_sock *ssk)
 {
@@ -102,10 +102,10 @@ void smcr_sock_to_init(struct smcr_sock *ssk)
  * smcr_sock_reset() - return to mode INIT, for another connect() or listen()
  * @ssk: socket, socket lock held
  *
- * sk_err is kept. A socket in mode HANDSHAKE, SMC or LISTEN, which another
- * thread may have set while the lock was dropped, is not reset.
+ * sk_err is kept. A socket in mode HANDSHAKE, SMC or LISTEN is not reset:
+ * another thread may have set such a mode while the lock was dropped.
  *
- * Return: true if the socket was reset; only then it is unconnected.
+ * Return: true if the socket was reset, and so is unconnected.
  */
 bool smcr_sock_reset(struct smcr_sock *ssk)
 {

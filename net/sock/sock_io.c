@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Calls on a socket by mode: send, receive, poll, shutdown, ioctl, addresses.
- * In mode TCP (fallback) calls are forwarded to the inner socket; those that
- * may block, without the socket lock.
+ * In mode TCP (fallback) calls are forwarded to the inner socket. Calls that may
+ * block are forwarded without the socket lock.
  */
 #include <linux/sched/signal.h>
 #include <linux/sockios.h>
@@ -18,8 +18,9 @@ static const struct proto_ops *tcp_ops(const struct smcr_sock *ssk)
 }
 
 /*
- * Is the connection over, whatever the application still has to read? One that
- * the peer has closed looks half-closed until the application closes, too.
+ * Is the connection over? It may be, although unread data are left. A
+ * connection that the peer has closed is half-closed until the application
+ * closes it, too.
  */
 static bool conn_over(const struct smcr_sock *ssk)
 {
@@ -54,9 +55,9 @@ static int wait_decided(struct smcr_sock *ssk, long timeo)
 }
 
 /*
- * True in mode TCP: the call is forwarded without the socket lock. It may get
- * TCP's lock only after the mode has changed again. So SMCR_SK_FORWARDED
- * records that there was such a call: see connect_check().
+ * True in mode TCP: the call is forwarded without the socket lock. The call may
+ * get TCP's lock after the mode has changed again. So SMCR_SK_FORWARDED records
+ * that there was such a call: see connect_check().
  */
 static bool tcp_forwards(struct smcr_sock *ssk)
 {
@@ -81,8 +82,8 @@ static int smcr_tcp_sendmsg(struct smcr_sock *ssk, struct msghdr *msg,
 	smcr_sockopt_sync(ssk);
 	smcr_tcp_err_enter(ssk);
 	/*
-	 * set before TCP may find no room: without the bit the own socket sends
-	 * no SIGIO when there is room
+	 * The bit is set before TCP may find no room. Without it the own socket
+	 * would send no SIGIO when there is room again.
 	 */
 	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, &ssk->sk);
 	smcr_race(ssk->sn->net, "tcp-forward");
@@ -115,7 +116,7 @@ static int sendmsg_fastopen(struct socket *sock, struct msghdr *msg,
 	return rc;
 }
 
-/* Control messages are checked, as by tcp_sendmsg(), but SMC-R ignores them */
+/* Check control messages, as tcp_sendmsg() does; SMC-R ignores valid ones */
 static int check_cmsg(const struct smcr_sock *ssk, struct msghdr *msg)
 {
 	struct sock *tsk = ssk->tcp->sk;
@@ -209,7 +210,7 @@ static int recv_closed(struct sock *sk)
  * @sock: socket
  *
  * The source of sendfile() or splice() ended before the requested count. The
- * last data were sent with MSG_MORE and are held back for more: send them now.
+ * last data were sent with MSG_MORE, and are held back: send them now.
  */
 void smcr_splice_eof(struct socket *sock)
 {
@@ -275,11 +276,11 @@ out:
 }
 
 /*
- * True if the next send would fail at once. Otherwise less than half of
- * TCP_NOTSENT_LOWAT must be unsent, as on TCP, and a third of the send buffer
- * must be free, unless the next send may enlarge the buffer. A sixteenth is
- * enough as long as no thread waits for room (NOSPACE): a program that polls
- * before each send would otherwise sleep each time until a third is free.
+ * True if the next send would fail at once, or allocate the send buffer. In all
+ * other cases less than half of TCP_NOTSENT_LOWAT must be unsent, as on TCP. Also
+ * a third of the send buffer must be free, or the next send may enlarge it. A
+ * sixteenth is enough as long as no thread waits for room (NOSPACE). Otherwise a
+ * program that polls before each send would sleep until a third is free.
  */
 static bool is_writable(const struct smcr_sock *ssk)
 {
@@ -306,8 +307,9 @@ static __poll_t poll_out(struct smcr_sock *ssk, u8 shutdown)
 	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
 	set_bit(SMCR_SK_NOSPACE, &ssk->flags);
 	/*
-	 * the bit is set, then room is checked; pairs with smcr_tx_space():
-	 * room that came before the bit was set has woken no thread
+	 * The bit is set before room is checked. Pairs with smcr_tx_space(),
+	 * which reads the bit after room was made. Without the barrier poll()
+	 * could miss the room and get no wake-up.
 	 */
 	smp_mb__after_atomic();
 	return is_writable(ssk) ? EPOLLOUT | EPOLLWRNORM : 0;
@@ -342,8 +344,8 @@ static __poll_t poll_tcp(struct file *file, struct smcr_sock *ssk)
 	smcr_tcp_settle(ssk);
 	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, &ssk->sk);
 	/*
-	 * no poll table, as waiters are on the own socket; TCP sets
-	 * SOCK_NOSPACE without one, too
+	 * There is no poll table, as waiters are on the own socket. TCP sets
+	 * SOCK_NOSPACE without a poll table, too.
 	 */
 	mask = tcp_ops(ssk)->poll(file, ssk->tcp, NULL);
 	if (READ_ONCE(ssk->sk.sk_err))
@@ -357,8 +359,8 @@ static __poll_t poll_tcp(struct file *file, struct smcr_sock *ssk)
  * @sock: socket
  * @wait: poll table
  *
- * Waiters are always on this socket, whatever the mode: epoll registers once,
- * before the mode is decided.
+ * In all modes waiters are on this socket and not on the inner one, as epoll
+ * registers once, before the mode is decided.
  *
  * Return: as tcp_poll(); nothing while a handshake runs (CLC-01).
  */
@@ -510,8 +512,8 @@ static int ioctl_value(struct smcr_sock *ssk, unsigned int cmd)
 		return smcr_rx_at_mark(conn);
 	}
 	/*
-	 * two positions are read without the lock: if the one that is
-	 * subtracted has passed the other meanwhile, n has wrapped
+	 * Two positions are read without the lock. If the second, which is
+	 * subtracted, has passed the first since that was read, n has wrapped.
 	 */
 	return n <= INT_MAX ? n : 0;
 }
@@ -554,7 +556,7 @@ int smcr_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
  * @peer: 0: own address; 1: the peer's; 2: the peer's, connected or not
  *
  * Returns TCP's addresses (MISC-02). Programs call getpeername() in order to
- * learn whether connect() succeeded, so it fails during a handshake.
+ * check whether connect() has succeeded, so it fails during a handshake.
  *
  * Return: length of the address or a negative errno.
  */

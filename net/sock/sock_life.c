@@ -8,8 +8,9 @@
 #include "sock/sock_impl.h"
 
 /*
- * Releases the inner socket after the AF_SMC socket: the last reference may be
- * put in softirq, but an inner socket can only be released in process context.
+ * Releases the inner socket after the last reference on the AF_SMC socket was
+ * put. This may happen in softirq, but an inner socket can only be released in
+ * process context.
  */
 struct smcr_reaper {
 	struct work_struct work;
@@ -25,7 +26,7 @@ static void reap_work(struct work_struct *work)
 	kfree(reaper);
 }
 
-/* Called after the last reference was put and a grace period; softirq */
+/* Called in softirq, a grace period after the last reference was put */
 static void sock_destruct(struct sock *sk)
 {
 	struct smcr_sock *ssk = smcr_sk(sk);
@@ -56,7 +57,7 @@ static void sock_init(struct smcr_sock *ssk, struct smcr_net *sn)
 	INIT_LIST_HEAD(&ssk->accept_node);
 }
 
-/* Set net.smcr.rmem and wmem as SO_RCVBUF and SO_SNDBUF would: doubled */
+/* Set the buffer sizes to net.smcr.rmem and wmem, doubled as by SO_RCVBUF, SO_SNDBUF */
 static void sock_init_bufs(struct sock *sk, const struct smcr_net *sn)
 {
 	int rmem = READ_ONCE(sn->knobs.rmem);
@@ -66,7 +67,7 @@ static void sock_init_bufs(struct sock *sk, const struct smcr_net *sn)
 	sk->sk_sndbuf = min(wmem, INT_MAX / 2) * 2;
 }
 
-/* SO_COOKIE is the inner socket's, which ss, tcp_diag and BPF programs use */
+/* Take SO_COOKIE from the inner socket: ss, tcp_diag and BPF programs use its cookie */
 static void sock_take_cookie(struct sock *sk, struct sock *tsk)
 {
 	u32 half[2];
@@ -87,8 +88,8 @@ static void sock_take_cookie(struct sock *sk, struct sock *tsk)
  * The caller initializes accept_work and hooks the inner socket
  * (smcr_tcp_hook()).
  *
- * Return: socket in mode INIT, in sn->socks, with one reference; NULL without
- * memory: the caller still owns @tcp.
+ * Return: socket in mode INIT, in sn->socks, with one reference; NULL if memory
+ * is lacking, and then the caller still owns @tcp.
  */
 struct smcr_sock *smcr_sock_alloc(struct net *net, struct socket *sock,
 				  struct socket *tcp, struct proto *prot,

@@ -38,8 +38,8 @@ static bool listener_has_room(const struct smcr_sock *lsk)
  * @lsk: listener that got a SYN with the SMC-R option
  * @own: 1 if TCP counts the SYN's own request already, 0 if not
  *
- * If so, the SYN is answered as plain TCP. All requests and children in TCP's
- * queues count, as each may begin a handshake when the worker takes it.
+ * If they do, the SYN is answered as plain TCP. All requests and children in
+ * TCP's queues count, as each may begin a handshake when the worker takes it.
  *
  * Context: any up to softirq; no lock of the inner socket is needed.
  * Return: true if they do, which is counted (SMCR_CNT_LISTEN_HALF).
@@ -103,10 +103,10 @@ static void listeners_kick_net(struct smcr_net *sn)
  *
  * Called when a device has arrived. A listener that found no device at its last
  * connections has withdrawn its offer. Without this call it would check again
- * only with the next connection, after the SYN of that connection (T-15).
+ * only after the SYN of the next connection was answered without SMC-R (T-15).
  *
- * Context: process, sleeps. Not a handler of RDMA events: the RDMA core reports
- * some with net_rwsem held.
+ * Context: process, sleeps. Not called by handlers of RDMA events, as the RDMA
+ * core calls some of these with net_rwsem held.
  */
 void smcr_listeners_kick(void)
 {
@@ -148,7 +148,7 @@ static void listener_offer(struct smcr_sock *lsk)
 	smcr_tcpopt_offer(lsk->tcp->sk, offer);
 }
 
-/* Take a child off its queue; the caller gets the references of both on each other */
+/* Take @child off its queue; the caller takes over the queue's reference, and @child's on @lsk */
 static void child_unlink(struct smcr_sock *lsk, struct smcr_sock *child)
 {
 	lockdep_assert_held(&lsk->accept_lock);
@@ -173,7 +173,7 @@ static bool child_has_news(const struct smcr_sock *child)
  * smcr_child_undefer() - TCP_DEFER_ACCEPT: end the wait of a child for data
  * @child: deferred child, see child_defer()
  *
- * The timer, which is moved to now, queues the child for accept().
+ * hs_timer expires at once, and its work queues the child for accept().
  *
  * Context: any up to softirq; the connection's lock may be held.
  */
@@ -182,33 +182,32 @@ void smcr_child_undefer(struct smcr_sock *child)
 	if (!smcr_sock_get(child))
 		return;
 	if (mod_delayed_work(smcr_wq, &child->hs_timer, 0))
-		sock_put(&child->sk);	/* armed before, with a reference */
+		sock_put(&child->sk);	/* was armed already, with its own reference */
 }
 
 /*
  * TCP_DEFER_ACCEPT: TCP takes the client's Proposal for the first data, so the
- * wait for the application's data begins here. The child stays in hs_q until
- * data, their end, an error or the timer moves it to accept_q. Return: true if
- * it waits.
+ * wait for the application's data begins here. Data, their end, an error or the
+ * timer moves the child from hs_q to accept_q. Return: true if the child waits.
  */
 static bool child_defer(const struct smcr_sock *lsk, struct smcr_sock *child)
 {
 	int secs = min(READ_ONCE(lsk->defer_accept), SMCR_DEFER_MAX);
 	bool news;
 
-	/* without a handshake TCP has waited already */
+	/* if there was no handshake, TCP has waited for data already */
 	if (secs <= 0 || !child->hs)
 		return false;
 	sock_hold(&child->sk);
 	if (!queue_delayed_work(smcr_wq, &child->hs_timer, secs * HZ))
 		sock_put(&child->sk);
-	/* mode SMC: conn->lock orders the flag and the check for data */
+	/* mode SMC: data arrive under conn->lock, and find the flag or are found here */
 	spin_lock_bh(&child->conn.lock);
 	set_bit(SMCR_SK_DEFERRED, &child->flags);
 	/*
-	 * mode TCP: the flag is set, then data are checked. TCP queues data,
-	 * then calls back: the check sees the data, or smcr_child_end_wait()
-	 * sees the flag
+	 * Mode TCP: the flag is set before data are checked, and TCP queues
+	 * data before it calls back. So either the check finds the data, or
+	 * smcr_child_end_wait() in the callback finds the flag.
 	 */
 	smp_mb__after_atomic();
 	news = child_has_news(child);
@@ -245,8 +244,8 @@ out:
  * @child: child in mode SMC or TCP
  *
  * Moves the child to accept_q, unless it is there already or the listener is
- * gone; with TCP_DEFER_ACCEPT, when the child's wait for data has ended. Takes
- * effect once for each child.
+ * gone. With TCP_DEFER_ACCEPT, the child is moved when its wait for data has
+ * ended. A second call has no effect.
  *
  * Context: process.
  */
@@ -325,9 +324,10 @@ static void child_enqueue(struct smcr_sock *lsk, struct smcr_sock *child)
 }
 
 /*
- * Both sides offered: wait for the client's Proposal. The end of the handshake
- * takes the child off hs_q, and takes an inner socket without our callbacks for
- * one in a sockmap: so the child is queued and hooked before the begin.
+ * Both sides offered SMC-R: begin a handshake, which waits for the Proposal. The
+ * child is queued before, as the end of the handshake takes it off hs_q. It is
+ * also hooked before: smcr_tcp_taken() takes an inner socket without our
+ * callbacks for one in a sockmap.
  */
 static void child_begin_hs(struct smcr_sock *lsk, struct smcr_sock *child)
 {
@@ -389,9 +389,9 @@ static void child_new(struct smcr_sock *lsk, struct socket *tcp)
 /*
  * accept_work takes the inner socket's lock only under the listener's socket
  * lock. A thread that may keep the inner socket's lock during a page fault has
- * the socket lock as well (tcp_alone()). So the work, which only tries the
- * socket lock, does not wait for the page fault: it is queued again when the
- * socket lock is released. Return: false if the socket lock is taken.
+ * the socket lock as well (tcp_alone()). The work does not wait for the page
+ * fault, as it only tries the socket lock: if that is taken, the work is queued
+ * again when it is released. Return: false if the socket lock is taken.
  */
 static bool listener_trylock(struct smcr_sock *lsk)
 {
@@ -433,8 +433,8 @@ static bool accept_one(struct smcr_sock *lsk)
  * smcr_accept_work() - take children from TCP
  * @work: accept_work of a listener; holds a reference
  *
- * Touches the inner socket in mode LISTEN only; smcr_listener_stop() waits for
- * this work after the mode was changed, with the listener's socket lock held.
+ * Uses the inner socket in mode LISTEN only. smcr_listener_stop() changes the
+ * mode, and then waits for this work, with the listener's socket lock held.
  */
 void smcr_accept_work(struct work_struct *work)
 {
@@ -493,7 +493,7 @@ static struct smcr_sock *listener_pop(struct smcr_sock *lsk,
  * Children in TCP's queue have inherited our callbacks. With SO_REUSEPORT, TCP
  * may move them to another listener when the inner one is closed, and there
  * they must not have these callbacks. After smcr_tcp_unhook() new children
- * inherit TCP's own; those that are in the queue are reset here.
+ * inherit TCP's own callbacks. Children that are in the queue are reset here.
  */
 static void listener_drain(struct smcr_sock *lsk)
 {
@@ -573,7 +573,7 @@ void smcr_listener_undo(struct socket *sock)
 /**
  * smcr_listen() - proto_ops.listen
  * @sock: socket
- * @backlog: limit of the accept queue, net.core.somaxconn applied
+ * @backlog: limit of the accept queue, at most net.core.somaxconn
  *
  * Return: as inet_listen().
  */

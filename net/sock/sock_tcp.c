@@ -4,9 +4,9 @@
  *
  * An inner socket that has these callbacks is hooked (smcr_tcp_hook()). TCP
  * calls them with the inner socket locked or its spin lock held, mostly in
- * softirq; a sockmap, or code that adds to the error queue, may call them
+ * softirq. A sockmap, or code that adds to the error queue, may call them
  * without these locks. The callbacks hold sk_callback_lock for reading, and
- * smcr_tcp_unhook() takes it for writing, so the owner of the inner socket, the
+ * smcr_tcp_unhook() takes it for writing. So the owner of the inner socket, the
  * AF_SMC socket, is not freed while a callback runs. Callers of
  * smcr_sock_set_mode() call smcr_tcp_check() afterwards, for events that came
  * before the mode was set.
@@ -20,7 +20,7 @@
 /* Mode SMC: TCP must be idle until the connection ends (CONN-34, CONN-35) */
 static void smc_event(struct smcr_sock *ssk, struct sock *tsk)
 {
-	/* if TCP goes on, sk_err is from ICMP (IP_RECVERR): ignore it */
+	/* unless TCP has ended, an error in sk_err is from ICMP (IP_RECVERR): ignore it */
 	if (READ_ONCE(tsk->sk_state) == TCP_CLOSE) {
 		smcr_conn_event(&ssk->conn, SMCR_CONN_EV_TCP_RESET,
 				SMCR_R_TCP_RESET);
@@ -46,11 +46,12 @@ static void tcp_copy_err(struct smcr_sock *ssk, const struct sock *tsk)
 	WRITE_ONCE(ssk->tcp_err, err);
 	WRITE_ONCE(ssk->sk.sk_err, err);
 	/*
-	 * Both sk_err are written, then the bit is set. Pairs with
-	 * smcr_tcp_err_enter(), which reads the own socket's sk_err, and
-	 * smcr_tcp_err_leave(), which reads the inner one's: if these saw the
-	 * bit with an older sk_err of 0, they would conclude that the error was
-	 * reported, and clear it in the other socket before it is
+	 * sk_err of both sockets is written before the bit is set. Pairs with
+	 * smcr_tcp_err_enter(), which reads the bit and then the own socket's
+	 * sk_err, and with smcr_tcp_err_leave(), which reads the bit and then
+	 * the inner socket's. If they saw the bit with an older sk_err of 0,
+	 * they would take the error as reported, and clear it in the other
+	 * socket before it is reported.
 	 */
 	smp_wmb();
 	set_bit(SMCR_SK_TCP_ERR, &ssk->flags);
@@ -129,9 +130,9 @@ static void tcp_mirror_state(struct smcr_sock *ssk, struct sock *tsk)
 }
 
 /*
- * Urgent data in mode TCP: TCP itself sends SIGURG, to the owner of the file,
- * which both sockets share. SIGIO is sent here, as the own socket has the list
- * of its receivers.
+ * Urgent data in mode TCP: TCP itself sends SIGURG to the owner of the file,
+ * which both sockets share. SIGIO is sent here, as its receivers are listed in
+ * the own socket.
  */
 static void tcp_mirror_urg(struct smcr_sock *ssk, const struct sock *tsk)
 {
@@ -177,8 +178,8 @@ static void on_data_ready(struct smcr_sock *ssk, struct sock *tsk)
 	case SMCR_MODE_HANDSHAKE:
 		tcp_copy_cpu(ssk, tsk);
 		/*
-		 * a sockmap calls without TCP's lock: do not read the receive
-		 * queue then
+		 * A sockmap calls without TCP's lock: then do not read the
+		 * receive queue.
 		 */
 		if (smcr_tcp_is_ours(ssk))
 			smcr_hs_tcp_event(ssk);
@@ -200,8 +201,8 @@ static void on_data_ready(struct smcr_sock *ssk, struct sock *tsk)
 }
 
 /*
- * Also called without TCP's lock, when something (such as a timestamp) is put
- * on the error queue: do not read the receive queue here.
+ * Also called without TCP's lock, when a packet (such as a timestamp) is put on
+ * the error queue. So the receive queue must not be read here.
  */
 static void on_error(struct smcr_sock *ssk, struct sock *tsk)
 {
@@ -224,7 +225,7 @@ static void on_error(struct smcr_sock *ssk, struct sock *tsk)
 	}
 }
 
-/* The owner stays until tcp_unlock_owner() */
+/* The owner is not freed before tcp_unlock_owner() */
 static struct smcr_sock *tcp_lock_owner(struct sock *tsk)
 	__acquires(&tsk->sk_callback_lock)
 {
@@ -253,7 +254,7 @@ static void smcr_tcp_data_ready(struct sock *tsk)
 {
 	struct smcr_sock *ssk = tcp_lock_owner(tsk);
 
-	/* a sockmap calls without TCP's lock: do not read the receive queue */
+	/* a sockmap calls without TCP's lock: then do not read the receive queue */
 	if (ssk && unlikely(test_bit(SMCR_SK_CROSSED, &ssk->flags)) &&
 	    smcr_tcp_is_ours(ssk) && smcr_clc_drop_crossed(ssk) &&
 	    !smcr_tcp_has_news(tsk))
@@ -265,7 +266,7 @@ static void smcr_tcp_data_ready(struct sock *tsk)
 	tcp_unlock_owner(tsk);
 }
 
-/* TCP clears SOCK_NOSPACE when it wakes writers; wake ours only then */
+/* TCP clears SOCK_NOSPACE when it wakes writers. Wake the own socket's only then. */
 static void tcp_write_space(struct sock *tsk)
 {
 	struct smcr_sock *ssk = tcp_lock_owner(tsk);
@@ -316,8 +317,8 @@ static void tcp_set_calls(struct sock *tsk,
 }
 
 /*
- * Replace each callback that is the one of @from by the one of @to, also where
- * a psock has saved the callback and installed one of its own.
+ * Replace each callback of @from by that of @to, also in a psock, which saves
+ * the callbacks that it has replaced.
  */
 static void tcp_swap_calls(struct sock *tsk,
 			   const struct smcr_tcp_calls *from,
@@ -349,10 +350,10 @@ static void tcp_swap_calls(struct sock *tsk,
  * @from: listener whose child @ssk is, or NULL; the caller holds a reference
  *
  * Takes no reference: smcr_tcp_unhook() removes the callbacks, at the latest
- * when the socket is destroyed. Events that came before are not reported:
+ * when the socket is destroyed. Events before this call are not reported:
  * smcr_tcp_check() handles them. Children of the inner socket do not inherit
- * its owner, @ssk. Where a BPF program uses sk_user_data, the owner is stored
- * only in i_private of the inode.
+ * its owner, @ssk. If a BPF program uses sk_user_data, the owner is stored only
+ * in i_private of the inode.
  */
 void smcr_tcp_hook(struct smcr_sock *ssk, const struct smcr_sock *from)
 {
@@ -361,8 +362,8 @@ void smcr_tcp_hook(struct smcr_sock *ssk, const struct smcr_sock *from)
 	write_lock_bh(&tsk->sk_callback_lock);
 	SOCK_INODE(ssk->tcp)->i_private = ssk;
 	/*
-	 * a child may have inherited our callbacks, and TCP's cannot be read
-	 * from it: they are those that @from has saved
+	 * A child may have inherited our callbacks. Then TCP's own callbacks
+	 * are those that @from has saved.
 	 */
 	if (smcr_tcp_has_bpf(tsk)) {
 		if (from)
@@ -406,9 +407,9 @@ void smcr_tcp_unhook(struct smcr_sock *ssk)
  * smcr_tcp_begin() - enter mode TCP after a handshake
  * @ssk: hooked socket, socket lock held or not yet visible to other threads
  *
- * Takes the inner socket's lock before it sets the mode: once the mode is TCP,
+ * Takes the inner socket's lock before it sets the mode. Once the mode is TCP,
  * a forwarded call may keep that lock as long as user space likes, and the
- * worker that runs this function must not wait for it.
+ * worker that runs this function must not wait for that call.
  *
  * Context: process; takes the inner socket's lock.
  */

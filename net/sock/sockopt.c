@@ -27,7 +27,7 @@ static int opt_int(sockptr_t val, unsigned int len, int *out)
 	return copy_from_sockptr(out, val, sizeof(*out)) ? -EFAULT : 0;
 }
 
-/* Default of SOL_SOCKET: own socket, then the inner one */
+/* Default of SOL_SOCKET: set the option on the own socket, then on the inner one */
 static int set_both(struct socket *sock, int opt, sockptr_t val,
 		    unsigned int len)
 {
@@ -59,7 +59,7 @@ static int set_reuseport(struct socket *sock, int opt, sockptr_t val,
 	struct smcr_sock *ssk = smcr_sk(sock->sk);
 	int rc = set_inner(sock, opt, val, len);
 
-	/* a bit-field: core code writes its neighbours with this lock held */
+	/* a bit-field: core code writes the bits beside it with this lock held */
 	lock_sock(&ssk->sk);
 	ssk->sk.sk_reuseport = ssk->tcp->sk->sk_reuseport;
 	release_sock(&ssk->sk);
@@ -72,7 +72,7 @@ static int set_cbpf(struct socket *sock, int opt, sockptr_t val,
 	return smcr_filter_reuseport(smcr_sk(sock->sk), val, len);
 }
 
-/* Options that act inside TCP's data path (SEC-07) */
+/* Refuse an option that acts inside TCP's data path (SEC-07) */
 static int refuse(struct socket *sock, int opt, sockptr_t val, unsigned int len)
 {
 	return -EOPNOTSUPP;
@@ -219,9 +219,9 @@ static int get_none(struct smcr_sock *ssk, int opt, char __user *val,
  * struct smcr_opt - a socket option that needs code of its own
  * @level: SOL_SOCKET or SOL_TCP
  * @name: option
- * @set: setsockopt(); NULL: as for an option without a row, which is set_both()
+ * @set: setsockopt(). NULL: as for an option without a row, that is set_both()
  *	for SOL_SOCKET, and the inner socket's setsockopt() for other levels
- * @get: getsockopt(); NULL: the inner socket's. Core code answers SOL_SOCKET.
+ * @get: getsockopt(). NULL: the inner socket's. Core code answers SOL_SOCKET.
  *
  * Adding one: a row here; for a value that TCP or a listener's child must have, too, a row
  * of sockopt_copy.c; the line of Documentation/sockets.rst that names it (scripts/docs-tables
@@ -320,7 +320,7 @@ int smcr_setsockopt(struct socket *sock, int level, int opt, sockptr_t val,
  * @level: any but SOL_SOCKET, which core code answers
  * @opt: option
  * @val: result
- * @len: size of @val, then of the result
+ * @len: size of @val; set to the size of the result
  *
  * Return: 0 or a negative errno.
  */
@@ -336,9 +336,9 @@ int smcr_getsockopt(struct socket *sock, int level, int opt, char __user *val,
 }
 
 /*
- * Set an option of the inner socket under its lock. A BPF program, which may set
- * some options of the own socket, must not sleep: false if another thread has the
- * lock then.
+ * Set an option of the inner socket under its lock. The caller may be a BPF
+ * program that sets an option of the own socket, and must not sleep. Return:
+ * false if another thread has the lock while a BPF program calls.
  */
 static bool tcp_set(struct socket *tcp, void (*set)(struct socket *tcp, int val), int val)
 {
@@ -375,26 +375,26 @@ static void tcp_keepalive(struct socket *tcp, int on)
  * @sk: socket, locked
  * @val: SO_RCVLOWAT
  *
- * In mode SMC the value is at most smcr_conn_max_lowat(), or readers would wait
- * for ever; smcr_sock_set_mode() limits a value that was set before that mode.
- * TCP gets the value in mode TCP only, as the handshake needs a callback for
- * every byte of a CLC message.
+ * In mode SMC the value is at most smcr_conn_max_lowat(), as readers would wait
+ * for ever with a larger one. smcr_sock_set_mode() limits a value that was set
+ * before that mode. TCP gets the value in mode TCP only, as the handshake needs
+ * a callback for every byte of a CLC message.
  *
- * Return: 0; -EBUSY: called by a BPF program while another thread has TCP's lock.
+ * Return: 0; -EBUSY if a BPF program calls while another thread has TCP's lock.
  */
 int smcr_set_rcvlowat(struct sock *sk, int val)
 {
 	struct smcr_sock *ssk = smcr_sk(sk);
 	bool enough;
 
-	/* TCP's value first: without its lock nothing changes */
+	/* set TCP's value first: if its lock is taken, nothing changes */
 	if (ssk->mode == SMCR_MODE_TCP && !tcp_set(ssk->tcp, tcp_rcvlowat, val))
 		return -EBUSY;
 	if (ssk->mode == SMCR_MODE_SMC)
 		val = min_t(u32, val, smcr_conn_max_lowat(&ssk->conn));
 	/*
-	 * conn->lock: no wake-up is lost, as data that arrive now are compared
-	 * with the new value either below or in conn_rx_data()
+	 * No wake-up is lost under conn->lock: data that arrive now are
+	 * compared with the new value either below or in conn_rx_data().
 	 */
 	spin_lock_bh(&ssk->conn.lock);
 	WRITE_ONCE(sk->sk_rcvlowat, val ? : 1);
@@ -411,8 +411,9 @@ int smcr_set_rcvlowat(struct sock *sk, int val)
  * @sk: socket, locked
  * @on: SO_KEEPALIVE
  *
- * The TCP connection is kept alive in every mode, in mode SMC the link as well.
- * TCP's setting stays if a BPF program calls while another thread has TCP's lock.
+ * Keepalive applies to the TCP connection in every mode, in mode SMC to the
+ * link as well. TCP's setting does not change if a BPF program calls while
+ * another thread has TCP's lock.
  */
 void smcr_keepalive(struct sock *sk, int on)
 {

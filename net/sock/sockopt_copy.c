@@ -2,8 +2,8 @@
 /*
  * Copies of socket options for the inner socket and for a listener's children.
  * Core code stores many options without calling this module. They are copied
- * before TCP is used; those that may still change afterwards are copied in mode
- * TCP before each call.
+ * before TCP is used. Options that may change after that are copied in mode TCP
+ * before each forwarded call.
  */
 #include <linux/tcp.h>
 #include <net/tcp.h>
@@ -17,8 +17,8 @@
  * @flag: enum sock_flags, if @size is 0
  * @push: copies it to the inner socket; NULL if storing the value is enough
  *
- * Adding one: a row in the one table below whose comment describes when it is copied;
- * children inherit the rows of all tables.
+ * Adding one: a row in that table below whose comment states when its rows are copied.
+ * Children inherit the rows of all tables, except those with @own.
  */
 struct smcr_value {
 	u8 size;
@@ -60,7 +60,7 @@ static void push_rcvbuf(struct smcr_sock *ssk)
 	}
 }
 
-/* TCP sets sk_bound_dev_if, too (link-local, VRF): push changes only */
+/* TCP sets sk_bound_dev_if, too (link-local, VRF): push the application's changes only */
 static void push_if(struct smcr_sock *ssk)
 {
 	int dev_if = ssk->sk.sk_bound_dev_if;
@@ -72,7 +72,7 @@ static void push_if(struct smcr_sock *ssk)
 	sk_dst_reset(ssk->tcp->sk);
 }
 
-/* TCP sets sk_mark, too (tcp_fwmark_accept): push changes only */
+/* TCP sets sk_mark, too (tcp_fwmark_accept): push the application's changes only */
 static void push_mark(struct smcr_sock *ssk)
 {
 	u32 mark = ssk->sk.sk_mark;
@@ -151,7 +151,7 @@ static void push_cpu(struct smcr_sock *ssk)
 	WRITE_ONCE(ssk->tcp->sk->sk_incoming_cpu, cpu);
 }
 
-/* Copied to TCP in mode TCP, before each call */
+/* Copied to TCP in mode TCP, before each forwarded call */
 static const struct smcr_value smcr_live[] = {
 	MEMBER(sk_rcvtimeo),
 	MEMBER(sk_sndtimeo),
@@ -159,8 +159,8 @@ static const struct smcr_value smcr_live[] = {
 };
 
 /*
- * Copied to TCP before it is used, and in mode TCP before each call, on kernels
- * that store these options without calling this module.
+ * Copied to TCP before TCP is used, and in mode TCP before each forwarded call,
+ * on kernels that store these options without calling this module.
  */
 static const struct smcr_value smcr_silent[] = {
 	MEMBER(sk_tsflags, .push = push_timestamps),
@@ -173,7 +173,7 @@ static const struct smcr_value smcr_silent[] = {
 #endif
 };
 
-/* Copied to TCP before it is used, on the same kernels as smcr_silent */
+/* Copied to TCP before TCP is used, on the same kernels as smcr_silent */
 static const struct smcr_value smcr_before[] = {
 	MEMBER(sk_sndbuf, .push = push_sndbuf),
 	MEMBER(sk_rcvbuf, .push = push_rcvbuf),
@@ -187,8 +187,8 @@ static const struct smcr_value smcr_before[] = {
 };
 
 /*
- * Copied to a child only. Timestamps are copied as flags, not by push_timestamps(): it is
- * the child's inner socket that keeps them enabled system-wide.
+ * Copied to a child only. Timestamps are copied as flags, not by push_timestamps(): the
+ * child's inner socket keeps timestamps enabled system-wide.
  */
 static const struct smcr_value smcr_child[] = {
 	MEMBER(sk_rcvlowat),
@@ -230,7 +230,7 @@ static void copy_member(struct sock *to, const struct sock *from,
 #undef COPY
 }
 
-/* Copy a flag. Takes the inner socket's lock for a change, unless @locked. */
+/* Copy a flag. For a change, takes the inner socket's lock, unless @locked. */
 static void push_flag(struct sock *tsk, const struct sock *sk,
 		      enum sock_flags flag, bool locked)
 {
@@ -288,9 +288,9 @@ void smcr_sockopt_sync(struct smcr_sock *ssk)
  * smcr_sockopt_push() - copy options to the inner socket before TCP is used
  * @ssk: socket, socket lock held or not yet visible to other threads
  *
- * Called by bind(), connect(), listen() and at a fallback. Does nothing where
- * core code passes SOL_SOCKET options to this module, as both sockets have the
- * same values then. Timeouts are copied in mode TCP only.
+ * Called by bind(), connect(), listen() and at a fallback. Does nothing on
+ * kernels whose core code passes SOL_SOCKET options to this module, as there
+ * both sockets have the same values. Timeouts are copied in mode TCP only.
  *
  * Context: process; takes the inner socket's lock.
  */

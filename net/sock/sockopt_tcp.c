@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Options of the inner socket. TCP copies many of them from and to user space
- * under its lock, and a page fault may take as long as user space likes. The
- * workers of all sockets are shared: none may wait for a page fault.
+ * under its lock, and a page fault may take as long as user space likes. All
+ * sockets share the workers, so no worker may wait for a page fault.
  *
- * Values of setsockopt() are therefore copied before the call. Results cannot
- * be copied afterwards, as getsockopt() takes pointers to user space only. So
- * where TCP may write results under its lock, the caller holds the lock of the
- * own (AF_SMC) socket as well, for which workers do not wait: they only try it
- * (smcr_sock_trylock()).
+ * Values of setsockopt() are therefore copied before TCP is called. Results of
+ * getsockopt() cannot be copied afterwards, as TCP writes them to user space
+ * only. So where TCP may write results under its lock, the caller holds the
+ * lock of the own (AF_SMC) socket as well. Workers do not wait for that lock:
+ * they only try it (smcr_sock_trylock()).
  */
 #include <linux/in.h>
 #include <linux/in6.h>
@@ -37,7 +37,7 @@ static const struct {
 	{ SOL_IPV6,	IPV6_RECVPATHMTU,	95 },
 };
 
-/* True for a result that TCP is known to copy without its lock */
+/* True for a result that TCP certainly copies without its lock */
 static bool result_unlocked(int level, int opt)
 {
 	size_t i;
@@ -79,7 +79,7 @@ static int tcp_forward(struct smcr_sock *ssk, int level, int opt,
 						    len);
 }
 
-/* Set a value too long to copy: netfilter's tables, multicast sources */
+/* Set a value that is too long to copy, as of netfilter's tables, multicast sources */
 static int tcp_set_long(struct smcr_sock *ssk, int level, int opt,
 			sockptr_t val, unsigned int len)
 {
@@ -106,9 +106,9 @@ static void opt_copy_back(int level, int opt, sockptr_t val,
 
 /**
  * smcr_tcp_setsockopt() - set an option of the inner socket
- * @ssk: socket; only for SOL_TCP may the caller hold the socket lock
+ * @ssk: socket; the caller may hold the socket lock if @level is SOL_TCP
  * @level: SOL_*
- * @opt: option; its value points to nothing that TCP reads under its lock
+ * @opt: option whose value has no pointer to memory that TCP reads under its lock
  * @val: value
  * @len: its length
  *
@@ -125,7 +125,7 @@ int smcr_tcp_setsockopt(struct smcr_sock *ssk, int level, int opt,
 		return tcp_forward(ssk, level, opt, val, len);
 	if (len > SMCR_OPT_COPY_MAX && level != SOL_TCP)
 		return tcp_set_long(ssk, level, opt, val, len);
-	/* no value of TCP's own is that long */
+	/* no option of SOL_TCP has a longer value */
 	len = min(len, SMCR_OPT_COPY_MAX);
 	copy = memdup_sockptr(val, len);
 	if (IS_ERR(copy))
@@ -143,7 +143,7 @@ int smcr_tcp_setsockopt(struct smcr_sock *ssk, int level, int opt,
  * @level: any but SOL_SOCKET
  * @opt: option
  * @val: result
- * @len: size of @val, then of the result
+ * @len: size of @val; set to the size of the result
  *
  * Context: process, sleeps.
  * Return: as getsockopt().
@@ -158,7 +158,7 @@ int smcr_tcp_getsockopt(struct smcr_sock *ssk, int level, int opt,
 	rc = locked ? tcp_alone(ssk) : 0;
 	if (rc)
 		return rc;
-	/* not by proto_ops: which of its members are set varies by kernel */
+	/* do not use proto_ops: which of its members are set varies by kernel */
 	rc = READ_ONCE(tsk->sk_prot)->getsockopt(tsk, level, opt, val, len);
 	if (locked)
 		release_sock(&ssk->sk);
