@@ -539,8 +539,6 @@ void smcr_slots_end(struct smcr_lgr *lgr)
 		making_drop(&lgr->slot[i]);
 		if (cancel_work_sync(&lgr->slot[i].work))
 			smcr_lgr_put(lgr);
-		/* drop a MAKE that was queued after the first making_drop(), too */
-		making_drop(&lgr->slot[i]);
 	}
 }
 
