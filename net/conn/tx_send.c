@@ -248,8 +248,8 @@ void smcr_tx_space(struct smcr_conn *conn)
 	struct smcr_sock *ssk = smcr_conn_sock(conn);
 
 	/*
-	 * The room is written before NOSPACE is read. Pairs with smcr_tx_wait(): without the
-	 * barriers a writer may sleep although there is room.
+	 * The room is written before NOSPACE is read. Pairs with smcr_tx_wait() and with
+	 * poll_out(): without the barriers a writer may sleep although there is room.
 	 */
 	smp_mb();
 	if (test_bit(SMCR_SK_NOSPACE, &ssk->flags) && tx_roomy(conn)) {

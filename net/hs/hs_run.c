@@ -368,7 +368,7 @@ int smcr_hs_new(struct smcr_sock *ssk)
 }
 
 /**
- * smcr_hs_drop() - free a handshake that has not begun; the state becomes IDLE
+ * smcr_hs_drop() - free a handshake that has not begun, if any; the state becomes IDLE
  * @ssk: socket, socket lock held, or not yet published; not in mode HANDSHAKE
  */
 void smcr_hs_drop(struct smcr_sock *ssk)

@@ -329,7 +329,10 @@ static __poll_t poll_own(struct smcr_sock *ssk)
 	if (READ_ONCE(ssk->mode) == SMCR_MODE_SMC)
 		mask |= smcr_rx_poll(ssk);
 	mask |= poll_out(ssk, shutdown);
-	/* read shutdown and state before the error, as tcp_poll() does */
+	/*
+	 * sk_err is read after shutdown and state. Pairs with conn_act(): without the barriers
+	 * poll() may report the end without the error.
+	 */
 	smp_rmb();
 	if (READ_ONCE(sk->sk_err))
 		mask |= EPOLLERR;
