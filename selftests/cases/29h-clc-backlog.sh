@@ -14,9 +14,9 @@
 # shellcheck source=selftests/prog/puppet.sh
 . "$PROG/puppet.sh"
 
-negotiating() {
-	"$SMCCTL" -ja conn | jq "[.[] | select(.\"local-port\" == $1) | .negotiating | numbers] | add"
-}
+# of PORT MEMBER: of the listener
+of() { "$SMCCTL" -ja conn | jq "[.[] | select(.\"local-port\" == $1) | .\"$2\" | numbers] | add"; }
+negotiating() { of "$1" negotiating; }
 negotiate() { test "$(negotiating "$1")" "$2" "$3"; }
 
 # plain N: accepts N silent connections, and serves the next one
@@ -60,6 +60,14 @@ server() {
 	# room for one handshake, whatever the backlog
 	app_bg limit:30 socket listen:5002:0 mark:up3 slot:1 accept:0 recv:5 send:5 close
 	app_end "a backlog of 0"
+
+	# no child is taken from TCP beyond the backlog, of which the handshakes have half
+	app_bg limit:30 socket listen:5003:16 mark:up4 await:stop4 close
+	await waiting
+	check "nine negotiate beside children that wait" poll 5 negotiate 5003 -eq 9
+	eq "children that wait for accept()" "$(of 5003 accept-queue)" 9
+	mark stop4
+	app_end "nothing is accepted"
 }
 
 # silent N PORT PAUSE [FIRST]: N connections with the option, and nothing on them
@@ -95,4 +103,9 @@ client() {
 		echo "opt 1"
 		silent 1 5002 20ms
 		printf '%s\n' "opt 0" "tx app len=5" "rx app len=5")
+	await up4
+	pup "children that wait for accept()" < <(
+		silent 9 5003 20ms
+		silent 20 5003 20ms 9
+		printf '%s\n' "mark waiting" "await stop4")
 }

@@ -5,7 +5,7 @@
 # when the client accepts what would be a parallel link; no data are sent before that is
 # settled.
 #
-# covers: CLC-65 CONN-02 LG-08 LLC-03 LLC-29 LLC-31 LLC-35 LLC-48
+# covers: CLC-65 CONN-02 LG-08 LLC-03 LLC-28 LLC-29 LLC-31 LLC-35 LLC-48
 # module: ours ours
 # timeout: 90
 # needs: synopt
@@ -30,9 +30,9 @@ server() {
 		rx llc add_link reply=1 rejected=1 reason=2 link=5 @2=02 @3=c0 @29=0000 @31=05
 		# later ones
 		tx llc add_link mtu=6 link=6
-		rx llc add_link reply=1 rejected=1 reason=2 link=6
+		rx llc add_link reply=1 rejected=1 reason=2 link=6 @4=00000000000000000000000000000000000000000000000000
 		tx llc add_link link=7
-		rx llc add_link reply=1 rejected=1 reason=1 link=7
+		rx llc add_link reply=1 rejected=1 reason=1 link=7 @4=00000000000000000000000000000000000000000000000000
 		tx llc add_link link=255 @2=f0 @10=ffff @36=ffffffffffffffff
 		rx llc add_link reply=1 rejected=1 reason=1 link=255
 		rx data len=5
