@@ -43,7 +43,7 @@ struct smcr_net {
 
 	/* counters, changed with each handshake or buffer, without a lock */
 	atomic_t n_handshakes ____cacheline_aligned_in_smp;	/* handshakes under way */
-	atomic_t n_first;		/* of these, servers' that may form groups */
+	atomic_t n_first;		/* those that may form a group; servers only */
 	atomic_long_t mem;		/* bytes of buffers; buf.c */
 	int mem_cap;			/* KiB, maximum of max_mem; immutable */
 };

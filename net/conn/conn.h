@@ -37,7 +37,7 @@
 #include "lgr/rmb.h"
 
 /**
- * struct smcr_conn_own - the own element; socket lock, in a handshake its turn
+ * struct smcr_conn_own - the own element; socket lock, or the turn of a handshake
  * @elem: the element; elem.rmb is NULL while only unread data are kept, see @pin_len
  * @buf: buffer that the element is in
  * @pin_off: offset in @buf of the unread data that smcr_buf_pin() keeps
@@ -56,7 +56,7 @@ struct smcr_conn_own {
 };
 
 /**
- * struct smcr_conn_relem - the peer's element; socket lock, in a handshake its turn
+ * struct smcr_conn_relem - the peer's element; socket lock, or the turn of a handshake
  * @rtoken: RToken of the peer's RMB, index in lgr->rtok.all->tab; -1: none
  * @index: number of the element in the peer's RMB
  */
@@ -89,8 +89,8 @@ struct smcr_conn_ka {
  *	@cons that the reader will skip
  * @urg: urgent data; urg.state is written before prod.abs, see smcr_conn_urgent()
  * @acked: value of ackable.abs when the last CDC was sent
- * @update_at: jiffies when the next window update after the peer's C is due, see
- *	smcr_rx_peer_closed()
+ * @update_at: used after the peer's C has come: jiffies when the next window update is due,
+ *	see smcr_rx_peer_closed()
  * @seq: sequence number of the last CDC processed, the RFC's SR
  * @blocked: the last CDC processed has B
  * @asks: the last CDC processed has R
@@ -159,13 +159,14 @@ struct smcr_cdc_reorder {
  *	smcr_conn_leave_link(); conn->lock
  * @old_end: bytes of the stream before this position are in @old
  *
- * The functions that post read @buf, @old, @size and @old_end under conn->lock only. So
+ * Functions that post WRITEs use @buf, @old, @size and @old_end under conn->lock only. So
  * once there is something to post, a change of these members needs the socket lock and
  * conn->lock. Both buffers are mapped for the device of conn->link: a move maps them for
  * the new device before it changes the link. If the connection leaves a link while
  * tx_new_buf() allocates a buffer for that link's device, the buffer is not used.
- * Lent buffers may be freed with the link. Only their pages stay, as the owner of the
- * socket lock may be copying to them. Their data are not sent, and no more are queued.
+ * Lent buffers may be freed with the link. But their pages are pinned, and stay until
+ * conn_unlend(), as the owner of the socket lock may be copying to them. Their data are
+ * not sent, and no more are queued.
  */
 struct smcr_conn_snd {
 	struct smcr_buf *buf;
@@ -197,7 +198,7 @@ struct smcr_conn_snd {
  * @pends: number of pending signalled posts
  * @blocked: B in the last CDC sent
  * @ctrl: a CDC is owed, even if there are no data to send with it
- * @dead: nothing is posted any more, by SMCR_ACT_NO_TX or smcr_conn_discard()
+ * @dead: set by SMCR_ACT_NO_TX and smcr_conn_discard(): nothing is posted any more
  * @nodelay: TCP_NODELAY
  * @more: the last send had MSG_MORE: its data wait for more data
  * @flush: the last queued byte needs a completion: smcr_tx_flush()
@@ -206,7 +207,8 @@ struct smcr_conn_snd {
  *	earlier connection have another number
  * @owed: the action SMCR_ACT_SEND_* whose CDC is owed; 0: none
  * @sq_wait: entry in link->waiters, the FIFO of connections that wait for room in the send
- *	queue; empty: not in the FIFO; link->lock, but list_empty() under conn->lock
+ *	queue. It is changed under the link's lock (link->lock). list_empty() is true if the
+ *	connection is not in the FIFO, and may be called under conn->lock alone
  * @bytes: bytes sent, for display
  * @timeout: TCP_USER_TIMEOUT in jiffies; 0: none
  * @watched: @timeout is measured from @since on, as data or a completion wait for the peer
@@ -344,7 +346,7 @@ struct smcr_conn_end {
  *	is held: no other lock and no RCU keeps it. To use it for longer, take a reference
  *	under @lock. The pointer may be compared without a lock; read and written under
  *	@lock
- * @member: entry in @lgr, with the own alert token; lgr->lock, but the token: @lock
+ * @member: entry in @lgr; lgr->lock. But @lock guards member.token, the own alert token
  * @own: own element; socket lock
  * @relem: the peer's element; socket lock
  * @ka: keepalive; lgr->lock
@@ -394,7 +396,7 @@ enum {
 };
 
 /**
- * struct smcr_conn_ops - callbacks into the floors above
+ * struct smcr_conn_ops - callbacks into net/hs/ and net/sock/
  * @undefer: @child, which TCP_DEFER_ACCEPT keeps back, has data, their end, or an
  *	error. Any context up to softirq; the connection's lock may be held
  * @link_lost: @ssk is in a handshake, and its link may have failed or may drain; or, if

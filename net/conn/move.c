@@ -124,8 +124,8 @@ void smcr_conn_unbind_late(struct timer_list *timer)
 
 /*
  * Change the link from @from to @to. Data that have certainly arrived are not written again,
- * all others are. If the send buffers are lent, no data are written, and A is sent.
- * conn->lock held.
+ * all others are. If the send buffers are lent, no data are written: the connection only
+ * sends a CDC with the flag A. conn->lock held.
  */
 static void move_switch(struct smcr_conn *conn, struct smcr_link *from,
 			struct smcr_link *to)
@@ -183,8 +183,9 @@ static bool move_locked(struct smcr_conn *conn, struct smcr_link *from,
 }
 
 /*
- * smcr_conn_move_all() may have run for @to before the connection was on @to, and for the
- * deletion of @from before @from bound the connection. Do now what it has missed.
+ * Do what smcr_conn_move_all() has missed. It may have run for @to before the connection was
+ * on @to: then the connection has to move again. It may also have run for the deletion of
+ * @from before @from bound the connection: then the connection has to be unbound.
  */
 static void move_check(struct smcr_conn *conn, const struct smcr_link *from,
 		       const struct smcr_link *to)
@@ -205,8 +206,8 @@ static void move_check(struct smcr_conn *conn, const struct smcr_link *from,
 }
 
 /*
- * May the connection leave @from, as none of its posts is pending there? A silent link may
- * be used again at any time (smcr_link_stay()), and then the connection posts there under
+ * May the connection leave @from? True if none of its posts is pending there. A silent link
+ * can be used again at any time (smcr_link_stay()), and then the connection posts there under
  * conn->lock. So the caller keeps that lock from this check until it has changed the link.
  */
 static bool move_may(const struct smcr_conn *conn, const struct smcr_link *from)
@@ -254,7 +255,8 @@ static void move_lend(struct smcr_link *link, struct smcr_buf *buf)
 /**
  * smcr_conn_leave_link() - leave a link, and lend it the send buffers
  * @conn: connection, conn->lock held; it sends no data any more
- * @to: new link for what is still to be sent, carries connections; NULL: none
+ * @to: link that carries connections; CDC messages that are still due are sent over it.
+ *	NULL: there is no such link
  *
  * Return: what smcr_conn_left() needs.
  */
@@ -457,10 +459,11 @@ static void move_not(struct smcr_conn *conn)
  * smcr_conn_move() - move a connection to another link
  * @conn: connection; the caller has the socket lock
  *
- * The connection stays if its link is in use, or is the group's last link. It is aborted
- * if no other link is suitable, as the send buffer cannot be mapped for the link's device,
- * or the peer has announced no RToken on the link. If the connection is not active yet, its
- * handshake is kicked, and moves it by smcr_conn_move_early().
+ * The connection stays if its link is in use, or is the group's last link. Another link is
+ * suitable if the send buffer can be mapped for its device, and the peer has announced an
+ * RToken on it. If the group has other links, but none of them is suitable, the connection
+ * is aborted. If the connection is not active yet, its handshake is kicked, and moves it by
+ * smcr_conn_move_early().
  *
  * Context: process, sleeps.
  */
@@ -510,7 +513,7 @@ static void move_any(struct smcr_lgr_member *member, void *arg)
  * smcr_conn_stay_all() - resume the connections of a group that had no usable link
  * @link: link that can be used now
  *
- * Connections on @link go on. Connections on a link that cannot be used any more move.
+ * Connections on @link go on. If another link cannot be used any more, its connections move.
  *
  * Context: process, sleeps.
  */
@@ -559,7 +562,7 @@ static void move_if_on(struct smcr_lgr_member *member, void *arg)
 		smcr_conn_want_move(conn);
 	if (num && READ_ONCE(link->deleted) &&
 	    READ_ONCE(conn->bound.num) == num) {
-		/* bound.num may change before the work runs, so the work compares it with gone */
+		/* the work compares bound.num, which may change until then, with bound.gone */
 		WRITE_ONCE(conn->bound.gone, num);
 		set_bit(SMCR_CONN_TODO_UNBIND, &conn->end.todo);
 		smcr_conn_queue_work(conn);
@@ -578,9 +581,9 @@ static void move_is_late(struct smcr_lgr_member *member, void *arg)
 
 /**
  * smcr_conn_late_all() - end overdue moves for which the removal of a device waits
- * @lgr: group with another link
+ * @lgr: group that has a link on another device
  *
- * Connections that cannot move, as a thread has their socket lock, are aborted.
+ * If a thread has the socket lock of a connection, the connection cannot move and is aborted.
  *
  * Context: process, sleeps.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * sendmsg(): from the application into the send buffer, and the wait for room there, which
- * TCP_NOTSENT_LOWAT limits.
+ * sendmsg(): from the application into the send buffer, and the wait for room there.
+ * TCP_NOTSENT_LOWAT limits this room.
  */
 #include <linux/sched/signal.h>
 #include <net/tcp.h>
@@ -228,8 +228,8 @@ bool smcr_tx_sparse(const struct smcr_conn *conn)
 }
 
 /*
- * Is there enough room to wake a sleeping writer? As on TCP, there is if a third of the send
- * buffer is free, and less than half of TCP_NOTSENT_LOWAT is unsent.
+ * Is there enough room to wake a sleeping writer? As on TCP, the answer is yes if a third of
+ * the send buffer is free, and less than half of TCP_NOTSENT_LOWAT is unsent.
  */
 static bool tx_roomy(const struct smcr_conn *conn)
 {

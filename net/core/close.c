@@ -88,7 +88,7 @@ struct smcr_close_row {
 
 #define PEER_CLOSE_WAITS (ST(PEER_CLOSE_WAIT1) | ST(PEER_CLOSE_WAIT2))
 #define APP_CLOSE_WAITS	(ST(APP_CLOSE_WAIT1) | ST(APP_CLOSE_WAIT2))
-/* own C may have been sent; then the peer's C or A is due */
+/* own C may have been sent. If it was sent, the peer's C or A is due */
 #define PEER_WAITS	(PEER_CLOSE_WAITS | ST(PEER_FIN_CLOSE_WAIT))
 /* A was neither sent nor received */
 #define OPEN	(ST(ACTIVE) | PEER_WAITS | APP_CLOSE_WAITS |		\
@@ -112,8 +112,8 @@ struct smcr_close_row {
 static const struct smcr_close_row transitions[] = {
 	IGNORE(ST(CLOSED), EV_ALL & ~EV(CONFLICT)),
 	/*
-	 * The peer has given its element of this connection to another one. So
-	 * a failover must not repeat writes into this element.
+	 * The peer has given the element of this connection to another
+	 * connection. So a failover must not repeat writes into this element.
 	 */
 	ROW(ST(CLOSED), CONFLICT, 0,
 	    STAY, DO(NO_TX), 0, NONE, "RMB-24"),
@@ -407,18 +407,20 @@ void smcr_close_init(struct smcr_close *c)
  * - applies first the cursors of each CDC (if smcr_close_may_rx()), then its
  *   flags D, C and A, in this order;
  * - reports data after the peer's D as VIOLATION (SMCR_R_CDC_DATA_AFTER_DONE);
- * - drops data that arrive after the application closed. They cause no A,
- *   unlike data that are unread at the close: because of an A sent so late, the
- *   peer's application would lose what it has not read yet. While a close waits
- *   for the drain (want_closed), such data count as consumed. Otherwise two
- *   sides that closed with full windows would wait for each other;
+ * - drops data that arrive after the application closed. Data that are unread
+ *   at the close cause an A, but these later data do not: when an A arrives,
+ *   the peer's application loses the data that it has not read yet. While a
+ *   close waits for the drain (want_closed), the later data count as consumed.
+ *   Otherwise two sides that closed with full windows would wait for each
+ *   other;
  * - passes DRAINED when want_done or want_closed is set and nothing is
  *   undrained. At other times DRAINED does no harm;
  * - restarts T_CLOSE when the peer has consumed an eighth of its element since
- *   T_CLOSE began, or all that we have queued. It does so while want_closed is
- *   set, and after own C, but not if the connection is ending for another
- *   reason. So a slow reader gets everything, while a peer that reads next to
- *   nothing does not keep the connection for ever.
+ *   T_CLOSE began, or all that we have queued. It does so after a close: while
+ *   want_closed is set, and after own C. It does not after an abnormal end, or
+ *   after a FIN on TCP that came too early. So a slow reader gets everything,
+ *   while a peer that reads next to nothing does not keep the connection for
+ *   ever.
  */
 void smcr_close_step(struct smcr_close *c, enum smcr_conn_ev ev,
 		     const struct smcr_close_facts *facts,
@@ -472,8 +474,9 @@ bool smcr_close_may_send(const struct smcr_close *c)
 
 /**
  * smcr_close_may_tx() - may a WRITE or a CDC be posted?
- * @c: machine. For the CDC of a SEND_* action the state before the step counts,
- *	because the step has set tx_closed or tx_abort already
+ * @c: machine. Do not call this function for the CDC of a SEND_* action: the
+ *	step that returns the action has set tx_closed or tx_abort already, and
+ *	the CDC is posted all the same
  *
  * Return: false after own C or A, after the peer's A, and in CLOSED.
  */

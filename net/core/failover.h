@@ -27,7 +27,9 @@
  *	RFC's SS; 0 before the first one has completed (FO-25)
  * @abs: producer position in the CDC with the number @seq
  * @twice: start of the data that were posted twice, on a lost link and on the
- *	link after it; the part behind @abs has no completion of the second post
+ *	link after it. Of the bytes behind @abs, the second post has not
+ *	completed. If that link is lost, too, the network may still deliver
+ *	these bytes, so they set a limit (@bound of struct smcr_fo_plan)
  * @twice_end: end of the data that were posted twice; no such data are left if
  *	it is not after @abs
  */
@@ -47,7 +49,7 @@ struct smcr_fo_facts {
 	bool closed;		/* C or A was posted: no CDC follows */
 	bool aborted;		/* A was posted, or is in the next CDC: no more data */
 	bool drained;		/* all that was posted on the old link has arrived */
-	bool behind;		/* not all that an earlier link lost is posted again yet */
+	bool behind;		/* posts lost with an earlier link are not all repeated */
 	struct smcr_pos prod;	/* producer position in the last CDC posted */
 	struct smcr_pos cons;	/* last consumer position of the peer */
 };
@@ -61,10 +63,11 @@ struct smcr_fo_facts {
  * @prod: start of the data that are written again; they end at the producer
  *	position in the last CDC posted
  * @bound: first position that must not be written yet; U64_MAX: no limit. In
- *	the ring, newer data from @bound on take the places of older ones, which
- *	were posted on the old link and are written again, or were posted twice.
- *	A delayed packet of the old link could overwrite the newer data with the
- *	older ones. The limit holds as long as the peer may accept such a
+ *	the ring, newer data from @bound on take the places of older data. These
+ *	were posted on the old link. Now they are written again, or they were
+ *	posted on an earlier link, too (@twice of struct smcr_fo). A delayed
+ *	packet of the old link could overwrite the newer data with the older
+ *	data. The limit holds as long as the peer may accept such a
  *	packet. There is no limit if each such packet has arrived, or no data
  *	follow
  */

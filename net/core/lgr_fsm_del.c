@@ -13,8 +13,9 @@
 #include "lgr_fsm_int.h"
 
 /*
- * Maximum of .waits: how often other exchanges start T_NOTICE of a link again;
- * more than the number of links that a group can have
+ * Maximum of .waits. Each message of another exchange restarts T_NOTICE of a
+ * link, at most this number of times. It is larger than the number of links
+ * that a group can have.
  */
 enum { LF_NOTICE_WAITS = 32 };
 
@@ -164,10 +165,11 @@ void lf_stays(struct lf *x, u8 slot)
 
 /*
  * All usable links are lost: take back the orderly deletion of a link that
- * still works (FO-24). The link in @not has failed and cannot stay. A link on
- * which the client has ignored a request and not kept it (.skipped) cannot stay
- * either: the server would wait for a reply that never comes. True: a link
- * stays.
+ * still works (FO-24). The link in @not has failed and cannot stay. A client
+ * stores requests that it ignores on a link in f->kept, and answers them if the
+ * link stays. If f->kept was full, a request was dropped (.skipped). Then the
+ * link cannot stay: the server would wait for a reply that never comes. True: a
+ * link stays.
  */
 bool lf_take_back(struct lf *x, u8 not)
 {
@@ -334,11 +336,14 @@ static void only_link_left(struct lf *x, u8 slot)
 }
 
 /*
- * Server: the client has asked to delete the only link that is left. Wait until
- * the client takes this back by a notice about a lost link: see
- * lf_awaits_notice(). The client may notice the loss only when its own T_NOTICE
- * (I-53) expires. That is before T_NOTICE of this side: both run for the same
- * time, and the client's was started before the loss.
+ * Server: only one link is left, and the client has asked for its deletion
+ * (lf_awaits_notice()). When the client notices that all other links are lost,
+ * it sends a notice about a lost link over the last link. That notice makes the
+ * last link stay (goes_on()), so wait for it, until T_NOTICE expires. This time
+ * is long enough. In the slowest case, the client notices the loss when its own
+ * T_NOTICE (I-53) expires. Its T_NOTICE is as long as the server's. It was
+ * started before the loss, and the server's is started after the loss. So the
+ * client's expires first.
  */
 void lf_client_wait(struct lf *x)
 {
@@ -371,10 +376,12 @@ void lf_del_begin(struct lf *x, u8 slot)
 }
 
 /*
- * The client has replied over @on that it has deleted @gone. If its notice
- * about @on came over @gone, the client sent that notice before this reply. But
- * a client does not reply on a link that it has asked to delete (LLC-54). So
- * the client has taken the notice back, and @on stays.
+ * The client has replied over @on that it has deleted @gone. Earlier, its
+ * notice about @on may have come over @gone. The client sends no notice over a
+ * link that it has deleted, so it sent that notice before this reply. After the
+ * notice, the client ignores requests on @on (LLC-54), and does not reply there
+ * until it takes the notice back. So the reply proves that the client has taken
+ * the notice back, and @on stays.
  */
 static void listens_again(struct lf *x, u8 on, u8 gone)
 {
@@ -384,9 +391,10 @@ static void listens_again(struct lf *x, u8 on, u8 gone)
 
 /*
  * Server: a late reply to an abandoned DELETE LINK has come: the client has
- * deleted the link. The link may be ACTIVE here, because a notice that came
- * over it has made it stay (goes_on()). Then that notice is older than the
- * deletion at the client, and the link has failed.
+ * deleted the link. But the link may be ACTIVE here: a notice about another
+ * link came over this link, and showed that the client had no other link left.
+ * So the server took the deletion of this link back (goes_on()). The client
+ * sent that notice before it deleted the link. So the link has failed.
  */
 void lf_deleted_late(struct lf *x)
 {
@@ -432,10 +440,11 @@ static void srv_deleted(struct lf *x)
 
 /*
  * The client has not replied to DELETE LINK in time, so the carrier counts as
- * failed, too (LLC-50). But if the client has asked to delete the carrier, it
- * ignores requests there (LLC-54) until it notices that all other links are
- * lost. It notices that when its notices about these links have timed out
- * (LLC-51). So wait longer, once for each lost link (.unnoticed).
+ * failed, too (LLC-50). There is an exception: if the client has asked to
+ * delete the carrier, it ignores requests there (LLC-54) until it finds that
+ * all other links are lost. Each time that T_NOTICE of the client expires, the
+ * client finds one more lost link: the one that has carried its notice
+ * (LLC-51). So wait for this time once more for each lost link (.unnoticed).
  */
 static void srv_del_silent(struct lf *x)
 {
@@ -636,7 +645,7 @@ void lf_end_event(struct lf *x)
 	case SMCR_LGR_EV_TIMER:
 		if (x->ev->timer != SMCR_LGR_T_END)
 			break;
-		if (x->ev->ok)		/* the caller has no more time */
+		if (x->ev->ok)		/* no time is left for another link */
 			end_over(x);
 		else
 			end_send(x);

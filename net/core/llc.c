@@ -79,7 +79,11 @@ static_assert(OFF_CR_OTHER + OTHER_FIRST * ENTRY_LEN + 1 == SMCR_WR_LEN);
 static_assert(OFF_CC_OTHER + OTHER_CONT * ENTRY_LEN == SMCR_WR_LEN);
 static_assert(OFF_DR_RKEY + DELETE_RKEY_MAX * 4 + 4 == SMCR_WR_LEN);
 
-/* The state machine checks the link number; first contact: Decline (LLC-21) */
+/*
+ * The link number is not checked here, as an error here makes the link fail. In
+ * first contact a Decline follows instead, so the state machine checks it
+ * (LLC-21).
+ */
 static enum smcr_reason decode_confirm_link(const u8 *buf, struct smcr_llc *m)
 {
 	struct smcr_llc_confirm_link *out = &m->confirm_link;
@@ -96,9 +100,9 @@ static enum smcr_reason decode_confirm_link(const u8 *buf, struct smcr_llc *m)
 
 /*
  * Only a reply that accepts is checked here. In a refusal only the reason
- * matters (I-49). A request is a client's notice of an RNIC, which has neither
- * QP nor link number (I-14), or a server's offer. That depends on the roles, so
- * lgr_fsm.c checks the fields of an offer.
+ * matters (I-49). A request is a client's notice or a server's offer. A notice
+ * reports an RNIC and has neither QP nor link number (I-14). A decoder does not
+ * know which host is the server, so lgr_fsm.c checks the fields of an offer.
  */
 static enum smcr_reason decode_add_link(const u8 *buf, struct smcr_llc *m)
 {
@@ -362,12 +366,13 @@ static void encode_test_link(const struct smcr_llc *m, u8 *buf)
  * of codecs[]; for its processing a row of at_server[] and at_client[] in
  * lgr_fsm_verdict.c, a case of request_do() in lgr_fsm.c, and what lgr_exec.c
  * checks or fills in. Tests: rnd_llc() of selftests/unit/msgs.h, reserved() of
- * test_llc.c, golden messages in vectors.h, lgr_rows.h. Peers and readers:
- * RS_MSGS of rnicsim/faults.h (scripts/docs-tables), llc_types[] of
- * puppet_smc.c, LLC_NAMES of selftests/lib/wire.py, lab/lib/explain/names.py.
- * "What crosses" in Documentation/llc.rst. The compiler, test_llc,
- * test_lgr_fsm_bad or test_lib.py reports a missing place, except those in
- * lgr_exec.c, lgr_rows.h, names.py and llc.rst.
+ * test_llc.c, golden messages in vectors.h, lgr_rows.h. Simulated devices and
+ * peers: RS_MSGS of rnicsim/faults.h (then run scripts/docs-tables),
+ * llc_types[] of puppet_smc.c. Programs that show messages: LLC_NAMES of
+ * selftests/lib/wire.py, lab/lib/explain/names.py. Documentation: the section
+ * "What crosses" of llc.rst. The compiler, test_llc, test_lgr_fsm_bad or
+ * test_lib.py reports a missing place, except those in lgr_exec.c, lgr_rows.h,
+ * names.py and llc.rst.
  */
 struct llc_codec {
 	enum smcr_reason (*decode)(const u8 *buf, struct smcr_llc *m);

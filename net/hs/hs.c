@@ -254,8 +254,8 @@ bool smcr_hs_tcp_news(struct smcr_hs *hs)
 	/*
 	 * hs_want is written before the receive queue is read. Pairs with TCP,
 	 * which queues data before its callback reads hs_want. Without the
-	 * barrier this function may miss the data although the callback has
-	 * missed hs_want: no kick would follow.
+	 * barrier both may miss the other's write: this function the data, and
+	 * the callback hs_want. Then no kick would follow.
 	 */
 	smp_mb();
 	return smcr_tcp_has_news(hs->ssk->tcp->sk);

@@ -95,8 +95,8 @@ static void hs_kill(struct smcr_hs *hs)
 	if (!hs->lgr || !hs->first)
 		return;
 	/*
-	 * As long as a Decline may follow, which announces the end of the group
-	 * itself, no DELETE LINK is sent: see smcr_lgr_announce_end().
+	 * As long as a Decline may follow, no DELETE LINK is sent: the Decline
+	 * announces the end of the group. See smcr_lgr_announce_end().
 	 */
 	if (hs->why == SMCR_R_NEG_ABORTED)
 		smcr_lgr_kill_forming(hs->lgr, hs->why, reason);
@@ -110,9 +110,9 @@ static void hs_kill(struct smcr_hs *hs)
  * waits for are put here, without that lock. If the handshake has failed
  * although its connection is active, the connection stays on its link: an
  * active connection leaves a lost device by itself, and the group goes on.
- * smcr_lgr_first_over() is called after success, too. Even then the group may
- * have ended before it was ACTIVE, and such a group keeps its links until this
- * call.
+ * smcr_lgr_first_over() is called after success, too: another thread may have
+ * set the group to DEAD just before first contact would have set it to ACTIVE.
+ * A group that was never ACTIVE keeps its links until this call.
  */
 static void hs_leave_links(struct smcr_hs *hs)
 {
@@ -321,7 +321,7 @@ void smcr_hs_work(struct work_struct *work)
  * smcr_hs_stop() - stop a handshake whose result is not wanted any more
  * @ssk: socket, socket lock held
  *
- * A handshake that no thread runs ends in this call.
+ * If no thread runs the handshake, the handshake ends in this call.
  *
  * Return: true if the handshake has ended; false if another thread will end it
  * soon and undo its result.

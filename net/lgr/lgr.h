@@ -69,12 +69,12 @@ enum smcr_lgr_change {
  * @lose_conns: @lgr has ended: its connections end and leave it. Process context, may
  *	sleep
  * @move_conns: @link was stopped or drained: its connections move to another link of the
- *	group, if there is one. If @link is deleted, it does not limit the writes of
- *	connections that have left it any more (struct smcr_conn_bound). Process context
+ *	group, if there is one. A lost link limits the writes of connections that have left
+ *	it (struct smcr_conn_bound): if @link is deleted, its limit ends. Process context
  * @link_stays: @link, which was drained or is new, is the only link in use: connections
  *	that wait for a usable link go on. Process context
- * @spread_conns: @more[slot] connections of the link in each slot move to other links.
- *	Process context
+ * @spread_conns: connections move to other links. For each slot, @more[slot] is the number
+ *	of connections that leave the link there. Process context
  * @late_conns: a device of @lgr is being removed, and no link on it is in use any more.
  *	But connections that have not moved yet have references that keep the device. They
  *	move or end. Process context
@@ -82,8 +82,8 @@ enum smcr_lgr_change {
  *	accordingly. Process context
  * @link_gone: @link was stopped or drained: connections stop waiting for room in its send
  *	queue. Process context
- * @keepalive_due: sets @ka to the TEST LINK that connections of @link need. Process
- *	context
+ * @keepalive_due: fills in @ka: when the keepalive of connections of @link needs the next
+ *	TEST LINK. Process context
  * @event: reports the change @what of @link or, if @link is NULL, of @lgr, with the reason
  *	@why. Any context up to softirq; @lgr->lock and @lgr->sn->lgr_lock may be held
  */
@@ -106,18 +106,20 @@ extern const struct smcr_lgr_ops *smcr_lgr_owner_ops;
 /**
  * struct smcr_lgr_link - a link of the group's state machine
  * @lgr: group
- * @link: the link or NULL; set before MADE or FIRST is posted. llc.work clears it when the
- *	link is stopped or, if its device is being removed, when it is FAILED or GONE; the
- *	release of the group clears it, too. Written under lgr->lock
- * @old: link that llc.work has cleared from @link, until it is stopped and put; lgr->lock
+ * @link: the link or NULL; set before MADE or FIRST is posted. llc.work sets @link to NULL
+ *	when the link was stopped. If the link's device is being removed, llc.work does so
+ *	earlier: when the link is in state FAILED or GONE of the state machine. The release
+ *	of the group sets @link to NULL, too. Written under lgr->lock
+ * @old: link that llc.work has taken off @link, until it is stopped and put; lgr->lock
  * @moving: MOVE is under way; llc.work
  * @drains: MOVE drains the link, and stops it only if draining fails. If false, MOVE stops
  *	the link at once; written by llc.work
  * @move_no: number of the last MOVE; written by llc.work before that MOVE is queued
  * @moved_no: number of the last MOVE that was carried out; written by @work before it
  *	posts MOVED
- * @leave_at: jiffies at which @link fails, if it still exists then, because its device is
- *	being removed; 0: none; written by smcr_lgr_kill_dev(), and by llc.work after STOP
+ * @leave_at: set when the device of @link is being removed: if @link is still in this slot
+ *	at this time (jiffies), it fails. 0: no such time; written by smcr_lgr_kill_dev(),
+ *	and by llc.work after STOP
  * @pairs: RNICs of the active links of the group; written by llc.work before MAKE
  * @carrier: slot of the link that carries the ADD LINK exchange; written by llc.work
  *	before MAKE
@@ -130,8 +132,8 @@ extern const struct smcr_lgr_ops *smcr_lgr_owner_ops;
  * @tok: own RTokens on @link, each with the RMB's RKey on the link in @carrier; written by
  *	@work before it posts MADE
  * @n_tok: number of @tok; written by @work before it posts MADE
- * @probe: queue pair that is only offered, without a link in @link: slot_make_probe();
- *	@work
+ * @probe: queue pair that a server names in ADD LINK although it wants no second link:
+ *	slot_make_probe(). While it exists, @link is NULL; @work
  * @probe_psn: PSN of @probe; @work
  * @work: carries out @actions. It is always queued on smcr_end_wq: on two queues it could
  *	run twice at a time. Owns a reference on the group while queued
@@ -232,8 +234,9 @@ struct smcr_lgr_nics {
  * @st: enum smcr_lgr_st; written under @lock, by lgr_set_state_locked() only;
  *	read under @lock or by smcr_lgr_state()
  * @why: reason of DEAD; read under @lock, or after smcr_lgr_state() returned DEAD
- * @wait: woken when @st changes, first contact is settled, an own RKEY exchange goes on or
- *	ends, or an attempt to add an RMB ends; see also smcr_lgr_wake_claims()
+ * @wait: woken when @st changes, first contact is settled, the state machine orders PREPARE
+ *	for an own RKEY exchange, such an exchange ends, or an attempt to add an RMB ends;
+ *	see also smcr_lgr_wake_claims()
  * @conns: connections; @lock
  * @rtok: memory of the peer; @lock
  * @rmbs: own memory; rmbs.mutex

@@ -19,7 +19,7 @@
 #include "lgr/llc_test.h"
 #include "lgr/rmb.h"
 
-/* Share of one address: max_first_contacts / SMCR_FIRST_SHARE first contacts at a time */
+/* One address may have max_first_contacts / SMCR_FIRST_SHARE of all first contacts */
 #define SMCR_FIRST_SHARE	4
 
 static atomic_t smcr_lgr_ids = ATOMIC_INIT(0);
@@ -315,8 +315,8 @@ static bool lgr_denied_by(const struct smcr_lgr *lgr,
 
 /*
  * Find a usable group of a peer; if there is none, one that is being formed. *@full is set
- * if a group was passed over because it has no free element for @bsize and may have no
- * more RMBs.
+ * if a group was passed over because it has no free element for @bsize and has reached its
+ * limit of RMBs.
  *
  * Any host can form a group with the ID of this peer. So a group of another host is not
  * used, and neither is a group that this address has denied. The group that this address
@@ -393,9 +393,9 @@ static bool lgr_share_left(struct smcr_net *sn,
 
 /*
  * The caller has waited for the first contact of @lgr. May it run first contact itself
- * now? It may if the first contact of @lgr has not failed. It may also if an event on TCP
- * (end of TCP, abort, Decline) ended that first contact before the peer's end of the first
- * link was known: then the RDMA path was not the cause.
+ * now? It may if the first contact of @lgr has not failed. If it has failed, the caller may
+ * only if the RDMA path was not the cause. That is so if an event on TCP (end of TCP, abort,
+ * Decline) ended that first contact, and the peer's end of the first link was not known yet.
  */
 static bool lgr_may_retry(struct smcr_lgr *lgr)
 {
@@ -470,12 +470,12 @@ static struct smcr_lgr *lgr_try_server(struct smcr_net *sn,
  * @req: arguments and results
  *
  * First contacts are serialised for each peer and address, not globally. The first caller
- * lists a FORMING group, and runs first contact. Other callers call again when that first
- * contact has ended. They do not sleep until then: a peer could prolong first contact and
- * send any number of Proposals.
+ * lists a FORMING group, and runs first contact. Other callers get NULL, and call again
+ * when that first contact has ended. This function does not sleep until then, as a peer
+ * could prolong first contact and send any number of Proposals.
  *
- * If a group has no free element of the size, and may have no more RMBs, a parallel group
- * is formed (RFC 7609 3.5.3).
+ * If a group has no free element of the size, and has reached its limit of RMBs, a parallel
+ * group is formed (RFC 7609 3.5.3).
  *
  * Context: process, sleeps.
  * Return: group with a reference: it is ACTIVE and has room for a connection, or it is
@@ -529,8 +529,8 @@ struct smcr_lgr *smcr_lgr_get_server(struct smcr_net *sn,
  * @why: reason on failure
  *
  * Context: process, sleeps.
- * Return: group with a reference, with PD and a QP in INIT; listed unless it was released
- * before that. NULL: failure.
+ * Return: group with a reference, with PD and a QP in INIT. It is listed, except if its
+ * link has failed already and the group was released. NULL: failure.
  */
 struct smcr_lgr *smcr_lgr_create(struct smcr_net *sn,
 				 const struct smcr_peer *peer,
@@ -550,8 +550,8 @@ struct smcr_lgr *smcr_lgr_create(struct smcr_net *sn,
 	smcr_race(sn->net, "lgr-create");
 	spin_lock_bh(&sn->lgr_lock);
 	/*
-	 * if the link has failed, the group may be released already: it would stay in the
-	 * list
+	 * If the link has failed, the group may be released already. A release takes the
+	 * group off the list, so if it were listed after that it would stay there.
 	 */
 	spin_lock(&lgr->lock);
 	released = lgr->end.released;
@@ -587,7 +587,7 @@ static bool lgr_names_link(struct smcr_lgr *lgr,
  *
  * Return: group with a reference, which was not DEAD at the lookup. If the group is
  * FORMING, and the Accept reuses it, the caller waits until first contact is settled.
- * NULL: there is none; an Accept that reuses a group is out of sync.
+ * NULL: there is no such group. Then an Accept that reuses a group is out of sync.
  */
 struct smcr_lgr *smcr_lgr_find_client(struct smcr_net *sn,
 				      const struct smcr_clc_accept *acc,

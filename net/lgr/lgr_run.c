@@ -11,17 +11,19 @@
  *
  * The table shows each exchange at the server (first line) and at the client (second
  * line). The second column is the event or message that begins the exchange. The third
- * column has the actions (SMCR_LGR_DO_*) that follow, and the messages that are sent.
- * "X: Y" means that Y follows when X has come.
+ * column has the actions (SMCR_LGR_DO_*) that follow, and the messages that are sent. A
+ * semicolon ends a step: the next step begins when an event or a message has come. In
+ * "X: Y, Z" the step "Y, Z" begins when X has come. A notice is the client's DELETE LINK,
+ * which asks the server for its own DELETE LINK.
  *
  *	first contact	FIRST		MAKE link 2, UP link 1; CONFIRM LINK
- *			FIRST		request: UP link 1, reply
+ *			FIRST		CONFIRM LINK: UP link 1, reply
  *	a link is added	MADE		ADD LINK, RTokens; UP; CONFIRM LINK; LIVE
  *			ADD LINK	MAKE; reply, RTokens; CONFIRM LINK: UP, reply, LIVE
  *	one is deleted	WANT_DEL	MOVE; MOVED: DELETE LINK; reply: STOP
  *			DELETE LINK	MOVE; MOVED: reply; ANSWER_SENT: STOP
- *	one is lost	LINK_DOWN	MOVE; then as WANT_DEL
- *			LINK_DOWN	MOVE, DELETE LINK as a notice; then as DELETE LINK
+ *	one is lost	LINK_DOWN	MOVE, DELETE LINK; reply: STOP
+ *			LINK_DOWN	MOVE, notice; DELETE LINK: reply; ANSWER_SENT: STOP
  *	the end		WANT_END	DELETE LINK for all; END_SENT or reply: RELEASE
  */
 #include <linux/slab.h>
@@ -170,9 +172,10 @@ bool smcr_lgr_settled(const struct smcr_lgr *lgr, enum smcr_first_res *res,
 }
 
 /*
- * Publish how first contact has ended. The caller has posted the last message of first
- * contact before: CONFIRM RKEY, and further messages of the handshake, must not overtake
- * that message. If a group ends without an outcome, smcr_lgr_run_stop() publishes RESET.
+ * Publish how first contact has ended. The caller has already posted the last message of
+ * first contact. CONFIRM RKEY and further messages of the handshake, which follow this
+ * call, must not overtake that message. If a group ends without an outcome,
+ * smcr_lgr_run_stop() publishes RESET.
  */
 void smcr_lgr_publish_settled(struct smcr_lgr *lgr, enum smcr_first_res res,
 			      enum smcr_reason why)
@@ -190,8 +193,8 @@ void smcr_lgr_publish_settled(struct smcr_lgr *lgr, enum smcr_first_res res,
 /*
  * DELETE LINK for the whole group takes effect here, in softirq, and not in the work. The
  * peer resets the TCP connections next, and each reset has to find the group DEAD: then
- * the connection ends with the reason of the group. A server repeats the reason of the
- * client's request (LG-41).
+ * the connection ends with the reason of the group. A server answers with its own DELETE
+ * LINK, which has the reason of the client's request (LG-41).
  */
 static void llc_rx_end(struct smcr_lgr *lgr, const struct smcr_llc *msg)
 {
@@ -205,7 +208,7 @@ static void llc_rx_end(struct smcr_lgr *lgr, const struct smcr_llc *msg)
 /**
  * smcr_llc_rx() - an LLC message arrived on a link
  * @link: link
- * @buf: as long as a message of the group's dialect (core/dialect.h)
+ * @buf: the message; the group's dialect defines its length (core/dialect.h)
  *
  * The message is queued for the work, since LLC must not hold up data (LLC-14). If
  * SMCR_LLC_QUEUE_MAX messages are queued already, the link fails.
@@ -312,7 +315,7 @@ static bool fill_link_event(struct smcr_lgr *lgr, struct smcr_lgr_ev *ev)
 		ev->n = slot->n_tok;
 		break;
 	case SMCR_LGR_EV_MOVED:
-		/* stale: the link stayed after that MOVE, and another MOVE is under way */
+		/* stale: outcome of an earlier MOVE; STAY followed, and now a newer MOVE */
 		if (READ_ONCE(slot->moved_no) != slot->move_no)
 			return false;
 		slot->moving = false;
@@ -371,8 +374,8 @@ static bool fill_event(struct smcr_lgr *lgr, struct smcr_lgr_ev *ev)
 		return true;
 	case SMCR_LGR_EV_FIRST_SENT:
 		/*
-		 * stale if the reply has come before this event, and a later message is
-		 * under way
+		 * stale if the reply to the message has come before this event, and a later
+		 * message is under way
 		 */
 		return READ_ONCE(lgr->llc.sent_no) == lgr->llc.first_no;
 	case SMCR_LGR_EV_WANT_RKEY:
@@ -397,9 +400,10 @@ static bool take_pending(struct smcr_lgr *lgr)
 	if (bit >= NR_SMCR_PENDING)
 		return false;
 	/*
-	 * Pairs with smcr_lgr_post(). An event with a lower bit may have been posted
-	 * before the one that was found, but after find_first_bit() had read the word of
-	 * the lower bit. So search the lower bits again; without the barrier, this search
+	 * Pairs with smcr_lgr_post(). This order is possible: find_first_bit() reads a word
+	 * that has no bit set. Then an event with a bit in this word is posted, and after
+	 * it the event that find_first_bit() finds in a later word. The first one has to be
+	 * processed first, so search the lower bits again. Without the barrier, this search
 	 * could miss that event, too.
 	 */
 	smp_rmb();

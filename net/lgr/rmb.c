@@ -71,7 +71,7 @@ bool smcr_rmb_limit_reached(const struct smcr_lgr *lgr)
 	       min_t(unsigned int, max, SMCR_RMBS_MAX);
 }
 
-/* The largest size code up to @bsize of an element that fits into an RMB */
+/* Size code of the largest element that fits into an RMB; at most @bsize */
 u8 smcr_rmb_bsize_cap(const struct smcr_lgr *lgr, u8 bsize)
 {
 	bsize = min_t(u8, bsize, SMCR_BSIZE_MAX);
@@ -195,9 +195,9 @@ static u64 rmb_random_va(void)
 }
 
 /*
- * Deregister an MR, before its memory is freed (SEC-08). No REG_MR of the MR may be under
- * way. After an error of smcr_rmb_register(), REG_MR may still be under way, so the RMB stays
- * until the QP is destroyed.
+ * Deregister an MR, before its memory is freed (SEC-08). The caller ensures that no REG_MR
+ * of the MR is under way. When smcr_rmb_register() has failed, its REG_MR can still be under
+ * way, so the RMB stays until the QP is destroyed.
  */
 void smcr_rmb_drop_mr(struct smcr_rmb *rmb, u8 d)
 {
@@ -261,10 +261,11 @@ static void rmb_destroy(struct smcr_rmb *rmb)
 
 /*
  * Create an RMB of @n elements, in no list yet; -ENOMEM, -ENOBUFS, -EDQUOT or -EIO. The RMB
- * has an MR on the device of @link; MRs on other devices follow later. The caller keeps its
- * reference on @link until the RMB is in a list, as smcr_rmb_leave_dev() finds the MR only
- * there. rmbs.next_id needs no lock: only first contact creates RMBs and, after its end, only
- * rmbs.work does.
+ * has an MR on the device of @link; MRs on other devices follow later. When the last link on
+ * a device is freed, smcr_rmb_leave_dev() drops the MRs there, but only those of RMBs in a
+ * list. So the caller keeps its reference on @link until it has put the RMB into a list.
+ * rmbs.next_id needs no lock: until the end of first contact only first contact creates
+ * RMBs, and after it only rmbs.work.
  */
 struct smcr_rmb *smcr_rmb_create(struct smcr_lgr *lgr,
 				 const struct smcr_link *link, u8 bsize, u32 n)

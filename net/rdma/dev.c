@@ -20,7 +20,7 @@ const struct smcr_dev_ops *smcr_dev_owner_ops __ro_after_init;
 #define SMCR_RMB_BYTES_MAX	(4U << 20)
 #define SMCR_INLINE_WANTED	64
 
-static DEFINE_MUTEX(smcr_dev_mutex);	/* for writers of smcr_devs, dumps */
+static DEFINE_MUTEX(smcr_dev_mutex);	/* held by writers of smcr_devs, and by dumps */
 LIST_HEAD(smcr_devs);			/* smcr_dev.node; RCU readers */
 static unsigned int dev_ids;	/* the last one; smcr_dev_mutex */
 
@@ -145,8 +145,8 @@ struct smcr_dev_name smcr_dev_name(struct smcr_dev *dev)
 }
 
 /*
- * The RDMA core makes one call at a time, and does not call dev_remove() during
- * the call.
+ * The RDMA core runs one call of dev_rename() at a time. While it runs, the
+ * core does not call dev_remove().
  */
 static void dev_rename(struct ib_device *ibdev, void *client_data)
 {

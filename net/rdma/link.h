@@ -42,9 +42,10 @@ enum {
  *	  failed, was flushed, or never completed. Softirq, or process context
  *	  on a software device; no lock is held, except that smcr_link_stop()
  *	  holds link->verbs
- * @arg: pointer of the poster (e.g. the connection, with a reference)
- * @mark: number of the poster (e.g. send buffer position)
- * @flags: flags of the poster
+ * @arg: pointer that the poster passes to @done (e.g. the connection, with a
+ *	reference)
+ * @mark: number that the poster passes to @done (e.g. a position in the stream)
+ * @flags: flags that the poster passes to @done
  * @posted: value of link->posted after this WR. When this WR is complete, all
  *	WRs that were posted before it are complete, too
  */
@@ -352,7 +353,7 @@ static inline bool smcr_link_met(const struct smcr_link *link)
 	return smp_load_acquire(&link->peer_qpn);
 }
 
-/* Is nothing pending that connections have posted on the link? Any context */
+/* True if no post of a connection is pending on the link. Any context */
 static inline bool smcr_link_silent(const struct smcr_link *link)
 {
 	return READ_ONCE(link->stopped) || READ_ONCE(link->drained);

@@ -56,8 +56,9 @@ static int wait_decided(struct smcr_sock *ssk, long timeo)
 
 /*
  * True in mode TCP: the call is forwarded without the socket lock. The call may
- * get TCP's lock after the mode has changed again. So SMCR_SK_FORWARDED records
- * that there was such a call: see connect_check().
+ * still wait for TCP's lock when connect(AF_UNSPEC) ends mode TCP. So
+ * SMCR_SK_FORWARDED records that there was such a call: this socket offers no
+ * SMC-R any more, see connect_check().
  */
 static bool tcp_forwards(struct smcr_sock *ssk)
 {
@@ -82,8 +83,8 @@ static int smcr_tcp_sendmsg(struct smcr_sock *ssk, struct msghdr *msg,
 	smcr_sockopt_sync(ssk);
 	smcr_tcp_err_enter(ssk);
 	/*
-	 * The bit is set before TCP may find no room. Without it the own socket
-	 * would send no SIGIO when there is room again.
+	 * TCP may find no room. The bit is set before TCP checks: without the
+	 * bit the own socket would send no SIGIO when there is room again.
 	 */
 	sk_set_bit(SOCKWQ_ASYNC_NOSPACE, &ssk->sk);
 	smcr_race(ssk->sn->net, "tcp-forward");
@@ -277,10 +278,11 @@ out:
 
 /*
  * True if the next send would fail at once, or allocate the send buffer. In all
- * other cases less than half of TCP_NOTSENT_LOWAT must be unsent, as on TCP. Also
- * a third of the send buffer must be free, or the next send may enlarge it. A
- * sixteenth is enough as long as no thread waits for room (NOSPACE). Otherwise a
- * program that polls before each send would sleep until a third is free.
+ * other cases less than half of TCP_NOTSENT_LOWAT must be unsent, as on TCP. One
+ * more condition must hold: a third of the send buffer is free, or the next send
+ * can enlarge the buffer, or a sixteenth is free and no thread waits for room
+ * (NOSPACE). If a sixteenth were never enough, a program that polls before each
+ * send would sleep until a third is free.
  */
 static bool is_writable(const struct smcr_sock *ssk)
 {
@@ -515,8 +517,9 @@ static int ioctl_value(struct smcr_sock *ssk, unsigned int cmd)
 		return smcr_rx_at_mark(conn);
 	}
 	/*
-	 * Two positions are read without the lock. If the second, which is
-	 * subtracted, has passed the first since that was read, n has wrapped.
+	 * n is the difference of two positions, which are read without the
+	 * lock. Between the two reads, the subtracted position may advance
+	 * beyond the value read of the other one. Then n has wrapped.
 	 */
 	return n <= INT_MAX ? n : 0;
 }

@@ -201,7 +201,7 @@ static bool child_defer(const struct smcr_sock *lsk, struct smcr_sock *child)
 	sock_hold(&child->sk);
 	if (!queue_delayed_work(smcr_wq, &child->hs_timer, secs * HZ))
 		sock_put(&child->sk);
-	/* mode SMC: data arrive under conn->lock, and find the flag or are found here */
+	/* mode SMC: receipt has this lock, too. It finds the flag, or we find the data */
 	spin_lock_bh(&child->conn.lock);
 	set_bit(SMCR_SK_DEFERRED, &child->flags);
 	/*
@@ -324,10 +324,10 @@ static void child_enqueue(struct smcr_sock *lsk, struct smcr_sock *child)
 }
 
 /*
- * Both sides offered SMC-R: begin a handshake, which waits for the Proposal. The
- * child is queued before, as the end of the handshake takes it off hs_q. It is
- * also hooked before: smcr_tcp_taken() takes an inner socket without our
- * callbacks for one in a sockmap.
+ * Both sides offered SMC-R: begin a handshake, which waits for the Proposal. First
+ * the child is queued, as the end of the handshake takes it off hs_q. Then it is
+ * hooked: if an inner socket does not have our callbacks, smcr_tcp_taken() returns
+ * true, as for one that is in a sockmap.
  */
 static void child_begin_hs(struct smcr_sock *lsk, struct smcr_sock *child)
 {
@@ -529,7 +529,7 @@ static void listener_drain(struct smcr_sock *lsk)
  *
  * The mode is INIT afterwards; the inner socket is not hooked any more and
  * listens until the caller closes or disconnects it. Waits for accept_work, but
- * not for handshakes: one that a worker runs ends at its next step.
+ * not for handshakes: if a worker runs a handshake, it ends at its next step.
  *
  * Context: process, sleeps.
  */
