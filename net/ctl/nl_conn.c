@@ -34,9 +34,11 @@ struct smcr_nl_sock {
 	struct sock *tcp;
 };
 
-/* Fill @s. @ssk and its inner socket exist as long as sk_lock is held: it is listed. */
+/* Fill @s. The caller holds sk_lock, so @ssk, which is listed, and its inner socket exist. */
 static void nl_hold_sock(struct smcr_nl_sock *s, struct smcr_sock *ssk)
 {
+	lockdep_assert_held(&ssk->sn->sk_lock);
+
 	*s = (struct smcr_nl_sock){ .id = ssk->net_node.id };
 	if (!smcr_sock_get(ssk))
 		return;
