@@ -77,15 +77,14 @@ server() {
 	pup_end "puppet as server"
 }
 
-tcp() { printf '%s\n' "tx app len=5" "rx app len=5" "tx fin" "rx eof"; }
 declined() {
 	printf '%s\n' "conn $1" "connect $PEER 5000" "mark $1" "await $1.set 20s" "tx proposal ${3:-}" "rx decline s=0 diag=$2"
-	tcp
+	tcp5
 }
 confirm() {
 	printf '%s\n' "conn $1" "connect $PEER 5000" "tx proposal" "rx accept first=1" "qp create" "qp rtr" "tx confirm $1=$2" \
 		"rx decline s=0 diag=$3" "qp destroy"
-	tcp
+	tcp5
 }
 
 client() {
@@ -122,7 +121,7 @@ client() {
 			tx proposal
 			rx decline s=0 diag=0x06020000
 		E
-		tcp
+		tcp5
 		cat <<-E
 			# another peer
 			set peer_id=0002525400000002
@@ -131,7 +130,7 @@ client() {
 			tx proposal
 			rx decline s=0 diag=0x06090000
 		E
-		tcp
+		tcp5
 		for i in a b; do printf '%s\n' "conn $i" "rx data len=5" "close"; done
 	)
 	await up2

@@ -54,7 +54,6 @@ four() {
 }
 next() { printf '%s\n' "conn $1" "connect $PEER 5000" "tx proposal"; }
 uses() { printf '%s\n' "tx confirm" "tx data len=5" "rx data len=5" "close"; }
-tcp() { printf '%s\n' "tx app len=5" "rx app len=5" "tx fin" "rx eof"; }
 ends() { local i; for i in "$@"; do printf '%s\n' "conn $i" "rx data len=5" "close"; done; }
 
 client() {
@@ -117,7 +116,7 @@ client() {
 			tx llc confirm_rkey reply=1 negative=1
 			rx decline s=0 diag=0x060a0000 2s
 		E
-		tcp
+		tcp5
 		next 2.6
 		cat <<-E
 			# another element becomes free meanwhile
@@ -153,7 +152,7 @@ client() {
 			echo "tx llc confirm_rkey reply=1 negative=1 retry=1"
 		done
 		printf '%s\n' "rx decline s=0 diag=0x060b0000 2s" "rx none 300ms link"
-		tcp
+		tcp5
 		ends 3.1 3.2 3.3 3.4
 		echo "qp destroy"
 	)
@@ -169,7 +168,7 @@ client() {
 			elapsed 1s 3s
 			tx decline
 		E
-		tcp
+		tcp5
 		for i in 1 2 3 4; do printf '%s\n' "conn 4.$i" "rx rst"; done
 		printf '%s\n' "rx down" "qp destroy"
 	)

@@ -41,11 +41,13 @@ server() {
 	eq "T_CLOSE ran out, T_ABORT after the reset" "$(counter timer-close) $(counter timer-abort)" "1 1"
 }
 
+# opened N: connections 1 to N, in a group of their own
 opened() {
 	local i
 	printf '%s\n' "conn 1" "connect $PEER 5000" "first_contact" "accepted" "tx data len=5"
 	for i in $(seq 2 "$1"); do printf '%s\n' "conn $i" "connect $PEER 5000" "reuse" "accepted" "tx data len=5"; done
 }
+# ended: connections 1 to 3 end in order
 ended() {
 	local i
 	for i in 1 2 3; do printf '%s\n' "conn $i" "rx data len=5"; done
@@ -54,7 +56,6 @@ ended() {
 	for i in 1 2 3; do printf '%s\n' "conn $i" "wait cdc has=C" "tx fin" "rx eof" "tx close"; done
 	echo "qp destroy"
 }
-tcp() { printf '%s\n' "tx app len=5" "rx app len=5" "tx fin" "rx eof"; }
 
 # silent HOW: a connection that is closed by its program ends so, and the puppet sends no C
 silent() {
@@ -73,7 +74,7 @@ silent() {
 		tx proposal
 		rx decline s=0 diag=0x06020000
 	E
-	tcp
+	tcp5
 	if [ "$1" = fin ]; then
 		printf '%s\n' "conn 4" "rx rst 10s" "elapsed 2s 5s"
 	else
@@ -101,9 +102,9 @@ declined() {
 	opened 3
 	printf '%s\n' "conn 4" "connect $PEER 5000" "tx proposal" "rx accept first=0" \
 		"let index=%peer_index rkey=%peer_rkey" "start" "tx decline"
-	tcp
+	tcp5
 	printf '%s\n' "conn 5" "connect $PEER 5000" "tx proposal" "rx decline s=0 diag=0x06020000" "elapsed 0s 1s"
-	tcp
+	tcp5
 	printf '%s\n' "sleep 2500ms" "conn 6" "connect $PEER 5000" "tx proposal" "rx accept first=0 index=%index rkey=%rkey" \
 		"tx confirm" "tx data len=5" "rx data len=5" "close"
 	ended

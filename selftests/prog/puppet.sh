@@ -35,6 +35,8 @@ host() {
 }
 # done5: the peer's 5 bytes, and an orderly end
 done5() { printf '%s\n' "rx data len=5" "close"; }
+# tcp5: after a Decline, 5 bytes in each direction by TCP, and an orderly end
+tcp5() { printf '%s\n' "tx app len=5" "rx app len=5" "tx fin" "rx eof"; }
 
 # links N [CARDS]: link 1, and links 2 to N of its group, in turn over so many cards (2)
 links() {
