@@ -340,10 +340,10 @@ static void only_link_left(struct lf *x, u8 slot)
  * (lf_awaits_notice()). When the client notices that all other links are lost,
  * it sends a notice about a lost link over the last link. That notice makes the
  * last link stay (goes_on()), so wait for it, until T_NOTICE expires. This time
- * is long enough. In the slowest case, the client notices the loss when its own
- * T_NOTICE (I-53) expires. Its T_NOTICE is as long as the server's. It was
- * started before the loss, and the server's is started after the loss. So the
- * client's expires first.
+ * is long enough unless the client's T_LLC is longer: in the slowest case, the
+ * client notices the loss when its own T_NOTICE (I-53) expires, and that timer
+ * was started before the loss, the server's after the loss. If the client's
+ * T_LLC is longer, the group may end although the last link works.
  */
 void lf_client_wait(struct lf *x)
 {
@@ -445,6 +445,7 @@ static void srv_deleted(struct lf *x)
  * all other links are lost. Each time that T_NOTICE of the client expires, the
  * client finds one more lost link: the one that has carried its notice
  * (LLC-51). So wait for this time once more for each lost link (.unnoticed).
+ * As in lf_client_wait(), the client's T_LLC is assumed to be no longer.
  */
 static void srv_del_silent(struct lf *x)
 {
