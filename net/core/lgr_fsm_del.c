@@ -644,11 +644,7 @@ void lf_end_event(struct lf *x)
 			end_send(x);
 		break;
 	case SMCR_LGR_EV_TIMER:
-		if (x->ev->timer != SMCR_LGR_T_END)
-			break;
-		if (x->ev->ok)		/* no time is left for another link */
-			end_over(x);
-		else
+		if (x->ev->timer == SMCR_LGR_T_END)
 			end_send(x);
 		break;
 	}

@@ -8,7 +8,7 @@
  *	made 1 nic=1 n=2	"made 1 no"; "up 1", "up 1 no"; "moved 1"; "stopped 1"
  *	ready, ready no		RKEY_READY
  *	first-sent 0		send completion; "answer-sent 1", "end-sent 0"
- *	timer step		rkey, retry, end, end-now, or notice and a slot
+ *	timer step		rkey, retry, end, or notice and a slot
  *	down 1 link-error	a link has failed, with the name of a reason
  *	first nic=0 peer=0	the others by their names: want-link, want-del 1 ...
  * Actions, separated by "; ":
@@ -179,8 +179,6 @@ static inline u8 lgr_read_timer(const char *text)
 	for (i = 0; i < ARRAY_SIZE(names); i++)
 		if (lgr_flag(text, names[i]))
 			return i;
-	if (lgr_flag(text, "end-now"))
-		return SMCR_LGR_T_END;
 	return SMCR_LGR_T_NOTICE + lgr_num(text, 2);
 }
 
@@ -228,7 +226,6 @@ static inline void lgr_read(const char *text, struct smcr_lgr_ev *ev)
 		break;
 	case SMCR_LGR_EV_TIMER:
 		ev->timer = lgr_read_timer(text);
-		ev->ok = lgr_flag(text, "end-now");
 		break;
 	case SMCR_LGR_EV_WANT_RKEY:
 		ev->ok = lgr_flag(text, "del");

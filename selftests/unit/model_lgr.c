@@ -952,7 +952,6 @@ static void apply(struct world *w, const struct event *e)
 		s->timers &= ~(1U << e->n);
 		ev.type = SMCR_LGR_EV_TIMER;
 		ev.timer = e->n;
-		ev.ok = false;
 		step(w, e->side, &ev);
 		break;
 	case E_RETRY:
@@ -962,7 +961,6 @@ static void apply(struct world *w, const struct event *e)
 		s->timers &= ~(1U << e->n);
 		ev.type = SMCR_LGR_EV_TIMER;
 		ev.timer = e->n;
-		ev.ok = false;
 		step(w, e->side, &ev);
 		break;
 	}

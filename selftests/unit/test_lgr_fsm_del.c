@@ -677,11 +677,6 @@ static const struct lgr_row end[] = {
 	  "release" },
 	{ "LG-44", "S:", "want-end reason=0x20000",
 	  "settled decline confirm-link-fail; release" },
-	/* the time for it has ended */
-	{ "LLC-52", S_END, "timer end-now",
-	  "release" },
-	{ "LLC-52", C_END "end-sent 0;", "timer end-now",
-	  "release" },
 	/* no other event counts, nor the same one twice */
 	{ "LG-40", S_END, "want-end reason=0x10000",
 	  "" },
