@@ -38,7 +38,7 @@ parallel() {
 
 server() {
 	local i open=() end=()
-	fast max_links=2 t_lgr_idle=500
+	fast max_links=2 t_lgr_idle=4000
 	smc_reset
 	bg "$PROG/stress" server 5000 conns=40 par=8
 	poll 10 listening 5000
@@ -60,7 +60,7 @@ server() {
 
 client() {
 	local i stress open=() end=()
-	fast max_links=2 t_lgr_idle=500
+	fast max_links=2 t_lgr_idle=4000
 	await ready
 	smc_reset
 	bg "$PROG/stress" client "$PEER" 5000 conns=40 par=8 max=200000 ends=chsb
