@@ -340,9 +340,10 @@ struct smcr_conn_end {
  * struct smcr_conn - one connection
  * @lgr: link group; set by smcr_conn_open(), cleared under @lock by the release; read
  *	under @lock, RCU or a reference
- * @link: the link that the connection is attached to and sends over. NULL if @lgr is NULL,
- *	after a failed handshake (smcr_conn_leave_early()), or if the connection is lost and
- *	no other link carries (smcr_conn_leave_device()). The link is valid only while @lock
+ * @link: the link that the connection is attached to and sends over. NULL in three cases:
+ *	@lgr is NULL; the handshake has failed (smcr_conn_leave_early()); the connection is
+ *	lost, and no other link of the group carries connections
+ *	(smcr_conn_leave_device()). The link is valid only while @lock
  *	is held: no other lock and no RCU keeps it. To use it for longer, take a reference
  *	under @lock. The pointer may be compared without a lock; read and written under
  *	@lock
@@ -397,10 +398,11 @@ enum {
 
 /**
  * struct smcr_conn_ops - callbacks into net/hs/ and net/sock/
- * @undefer: @child, which TCP_DEFER_ACCEPT keeps back, has data, their end, or an
- *	error. Any context up to softirq; the connection's lock may be held
- * @link_lost: @ssk is in a handshake, and its link may have failed or may drain; or, if
- *	@ssk is a server's, its group has ended. The caller holds a reference. Process
+ * @undefer: called when data, the end of the data or an error have come for @child, which
+ *	TCP_DEFER_ACCEPT holds back. Any context up to softirq; the connection's lock may be
+ *	held
+ * @link_lost: called when the link of @ssk's handshake may have failed or may drain. On a
+ *	server, also called when its group has ended. The caller holds a reference. Process
  *	context
  */
 struct smcr_conn_ops {

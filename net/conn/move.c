@@ -108,7 +108,10 @@ void smcr_conn_unbind_from(struct smcr_conn *conn, u8 num)
 		move_unbind(conn);
 }
 
-/* Unbind although the lost link is not deleted yet: no packet is held up for so long */
+/*
+ * Unbind although the lost link is not deleted yet: no packet is older than
+ * SMCR_HELD_UP.
+ */
 void smcr_conn_unbind_late(struct timer_list *timer)
 {
 	struct smcr_conn *conn = container_of(timer, struct smcr_conn,
@@ -305,9 +308,9 @@ void smcr_conn_left(struct smcr_conn *conn, const struct smcr_conn_left *left)
  *
  * If the group has a link that carries connections, a CDC with A is sent over that link.
  * The CDC needs no RToken and no send buffer. Without A, a peer that ignores the reset of
- * TCP would go on to write into the element when another connection has it (RMB-22). The
- * connection is not ended if its own link is used again, or if no link carries connections
- * now, but one may be used again (smcr_tx_parked()).
+ * TCP would go on to write into the element when another connection has it (RMB-22). In two
+ * cases the connection is not ended: its own link is used again, or no link carries
+ * connections now and one of them may be used again later (smcr_tx_parked()).
  *
  * Return: what smcr_conn_left() needs.
  */

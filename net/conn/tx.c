@@ -10,8 +10,8 @@
 #include "conn/tx_impl.h"
 
 /*
- * While a signalled post is pending, fewer unsent bytes than this wait for more, so that
- * a post is worth its completion. Data on an idle connection never wait.
+ * While a signalled post is pending, nothing is posted before so many bytes are unsent, so
+ * that a post is worth its completion. Data on an idle connection never wait.
  */
 #define SMCR_TX_GATHER		(16 * 1024)
 
@@ -181,7 +181,7 @@ u32 smcr_tx_part(const struct smcr_conn *conn)
 	       SMCR_TX_BESIDE;
 }
 
-/* While a completion is pending, fewer unsent bytes than this wait for more */
+/* While a completion is pending, nothing is posted before so many bytes are unsent */
 static u32 tx_gather(const struct smcr_conn *conn)
 {
 	if (conn->tx.more)
@@ -244,9 +244,9 @@ static int tx_post_data(struct smcr_conn *conn,
 	smcr_pos_add(&conn->tx.ring, &prod, plan->len);
 
 	/*
-	 * A completion is needed if data may wait for it: the post fills the window, or half
-	 * of the bytes that tx_gather() lets wait were posted since the last signalled post.
-	 * A flush needs the completion of the last byte.
+	 * Later data may wait for a completion. So signal the post if it fills the window, or
+	 * if half of tx_gather_max() was posted since the last signalled post. A flush needs
+	 * the completion of the last byte.
 	 */
 	signal = last || plan->blocked ||
 		 (plan->len == unsent && conn->tx.flush) ||
@@ -285,8 +285,8 @@ static u64 tx_may(const struct smcr_conn *conn, u64 unsent)
 }
 
 /*
- * Post the data that may be written now, in @left posts at most: SMCR_TX_TURN. Returns
- * as smcr_link_post().
+ * Post the data that may be written now, in at most @left posts (see SMCR_TX_TURN).
+ * Returns as smcr_link_post().
  */
 static int smcr_tx_data(struct smcr_conn *conn, int *left)
 {
@@ -296,8 +296,9 @@ static int smcr_tx_data(struct smcr_conn *conn, int *left)
 	int rc;
 
 	/*
-	 * The last byte posted has become urgent, and U is still due for it. If announced is 0
-	 * after the post, the peer has consumed that byte already, and data follow at once.
+	 * The last byte posted has become urgent, and U is still due for it. If urg->announced
+	 * is 0 after the post, the peer has consumed that byte already, and data are posted at
+	 * once.
 	 */
 	if (unlikely(urg->end == conn->tx.prod.abs) &&
 	    smcr_urg_tx_due(urg, conn->tx.prod.abs)) {
@@ -420,7 +421,7 @@ bool smcr_tx_outstanding(const struct smcr_conn *conn)
  * smcr_tx_give_up() - drop what is owed, as nothing can be sent any more
  * @conn: connection, conn->lock held
  *
- * A release, or a lingering close(), that has waited for that to be sent goes on.
+ * A release or a lingering close() that waits for it does not wait any longer.
  */
 void smcr_tx_give_up(struct smcr_conn *conn)
 {

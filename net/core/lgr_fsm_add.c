@@ -135,7 +135,8 @@ static void srv_tx_tokens(struct lf *x)
 
 /*
  * The peer's message on the carrier does not fit the exchange, or no message
- * has come in time. First contact fails, or after first contact the carrier.
+ * has come in time. During first contact, first contact fails; later, the
+ * carrier fails.
  */
 static void carrier_fails(struct lf *x, enum smcr_reason why)
 {

@@ -165,11 +165,11 @@ void lf_stays(struct lf *x, u8 slot)
 
 /*
  * All usable links are lost: take back the orderly deletion of a link that
- * still works (FO-24). The link in @not has failed and cannot stay. A client
- * stores requests that it ignores on a link in f->kept, and answers them if the
- * link stays. If f->kept was full, a request was dropped (.skipped). Then the
- * link cannot stay: the server would wait for a reply that never comes. True: a
- * link stays.
+ * still works (FO-24). The link in @not has failed and cannot stay. f->kept
+ * holds the requests that a client has ignored on a link. If the link stays, the
+ * client answers them. If f->kept was full, a request was dropped (.skipped).
+ * Then the link cannot stay: the server would wait for a reply that never
+ * comes. True: a link stays.
  */
 bool lf_take_back(struct lf *x, u8 not)
 {
@@ -339,11 +339,12 @@ static void only_link_left(struct lf *x, u8 slot)
  * Server: only one link is left, and the client has asked for its deletion
  * (lf_awaits_notice()). When the client notices that all other links are lost,
  * it sends a notice about a lost link over the last link. That notice makes the
- * last link stay (goes_on()), so wait for it, until T_NOTICE expires. This time
- * is long enough unless the client's T_LLC is longer: in the slowest case, the
- * client notices the loss when its own T_NOTICE (I-53) expires, and that timer
- * was started before the loss, the server's after the loss. If the client's
- * T_LLC is longer, the group may end although the last link works.
+ * last link stay (goes_on()), so wait for it, until T_NOTICE expires. In the
+ * slowest case, the client notices the loss when its own T_NOTICE (I-53)
+ * expires. The client's T_NOTICE was started before the loss, and the server's
+ * is started after the loss. If T_LLC is the same on both hosts, the client's
+ * T_NOTICE expires first, and its notice comes in time. If the client's T_LLC
+ * is larger, the group may end although the last link works.
  */
 void lf_client_wait(struct lf *x)
 {
@@ -376,10 +377,10 @@ void lf_del_begin(struct lf *x, u8 slot)
 }
 
 /*
- * The client has replied over @on that it has deleted @gone. Earlier, its
- * notice about @on may have come over @gone. The client sends no notice over a
- * link that it has deleted, so it sent that notice before this reply. After the
- * notice, the client ignores requests on @on (LLC-54), and does not reply there
+ * The client has replied over @on that it has deleted @gone. Earlier, a notice
+ * about @on may have come over @gone. The client sent the notice before it
+ * deleted @gone, so the notice is older than the reply. After a notice about
+ * @on, the client ignores requests on @on (LLC-54), and does not reply there
  * until it takes the notice back. So the reply proves that the client has taken
  * the notice back, and @on stays.
  */
@@ -391,10 +392,10 @@ static void listens_again(struct lf *x, u8 on, u8 gone)
 
 /*
  * Server: a late reply to an abandoned DELETE LINK has come: the client has
- * deleted the link. But the link may be ACTIVE here: a notice about another
- * link came over this link, and showed that the client had no other link left.
- * So the server took the deletion of this link back (goes_on()). The client
- * sent that notice before it deleted the link. So the link has failed.
+ * deleted the link. The server may have made the same link ACTIVE again
+ * (goes_on()): a notice about another link had come over it, which showed that
+ * the client had no other link left. The client sent the notice before it
+ * deleted the link. So the link has failed.
  */
 void lf_deleted_late(struct lf *x)
 {
@@ -444,8 +445,8 @@ static void srv_deleted(struct lf *x)
  * delete the carrier, it ignores requests there (LLC-54) until it finds that
  * all other links are lost. Each time that T_NOTICE of the client expires, the
  * client finds one more lost link: the one that has carried its notice
- * (LLC-51). So wait for this time once more for each lost link (.unnoticed).
- * As in lf_client_wait(), the client's T_LLC is assumed to be no longer.
+ * (LLC-51). So start the timer once more for each lost link (.unnoticed). As in
+ * lf_client_wait(), T_LLC is assumed to be the same on both hosts.
  */
 static void srv_del_silent(struct lf *x)
 {

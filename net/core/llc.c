@@ -133,7 +133,7 @@ static enum smcr_reason decode_add_link_cont(const u8 *buf, struct smcr_llc *m)
 
 	if (!buf[OFF_AC_LINK_NUM])
 		return SMCR_R_LLC_VALUE;
-	/* LLC-40: n_rtokens announces an RToken that is missing */
+	/* LLC-40: an RToken that n_rtokens counts must not be all zeros */
 	for (i = 0; i < n; i++)
 		if (smcr_bytes_zero(buf + OFF_AC_PAIR + i * PAIR_LEN, PAIR_LEN))
 			return SMCR_R_LLC_COUNT;
@@ -362,17 +362,22 @@ static void encode_test_link(const struct smcr_llc *m, u8 *buf)
 /*
  * Codec of one type of message.
  *
- * Adding one: SMCR_LLC_TYPES in proto.h, its struct in struct smcr_llc, a row
- * of codecs[]; for its processing a row of at_server[] and at_client[] in
- * lgr_fsm_verdict.c, a case of request_do() in lgr_fsm.c, and what lgr_exec.c
- * checks or fills in. Tests: rnd_llc() of selftests/unit/msgs.h, reserved() of
- * test_llc.c, golden messages in vectors.h, lgr_rows.h. Simulated devices and
- * peers: RS_MSGS of rnicsim/faults.h (then run scripts/docs-tables),
- * llc_types[] of puppet_smc.c. Programs that show messages: LLC_NAMES of
- * selftests/lib/wire.py, lab/lib/explain/names.py. Documentation: the section
- * "What crosses" of llc.rst. The compiler, test_llc, test_lgr_fsm_bad or
- * test_lib.py reports a missing place, except those in lgr_exec.c, lgr_rows.h,
- * names.py and llc.rst.
+ * Adding one: to add a type, change these places.
+ * - Codec: SMCR_LLC_TYPES in proto.h; its struct in struct smcr_llc; a row of
+ *   codecs[]
+ * - Processing: a row of at_server[] and one of at_client[] in
+ *   lgr_fsm_verdict.c; a case of request_do() in lgr_fsm.c; what lgr_exec.c
+ *   checks or fills in
+ * - Tests: rnd_llc() of selftests/unit/msgs.h; reserved() of test_llc.c; golden
+ *   messages in vectors.h; lgr_rows.h
+ * - Simulated devices and peers: RS_MSGS of rnicsim/faults.h (then run
+ *   scripts/docs-tables); llc_types[] of puppet_smc.c
+ * - Programs that show messages: LLC_NAMES of selftests/lib/wire.py;
+ *   lab/lib/explain/names.py
+ * - Documentation: the section "What crosses" of llc.rst
+ *
+ * If one is forgotten, the compiler, test_llc, test_lgr_fsm_bad or test_lib.py
+ * fails. Nothing checks lgr_exec.c, lgr_rows.h, names.py and llc.rst.
  */
 struct llc_codec {
 	enum smcr_reason (*decode)(const u8 *buf, struct smcr_llc *m);
