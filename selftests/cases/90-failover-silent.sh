@@ -21,7 +21,7 @@
 # MB of each connection. In real time a fast machine would have transferred 24 MB before
 # the link is lost, and few connections would be left to move.
 LOAD=$((24 / DEAR))
-[ "$KERNEL" != umsmp ] || LOAD=$((144 / DEAR))
+! real_time || LOAD=$((144 / DEAR))
 
 rounds() {
 	local how card
