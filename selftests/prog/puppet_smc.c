@@ -464,7 +464,7 @@ static void rmb_others(struct link *l, const struct smcr_llc_rkey_entry *e,
 			rmb_add(o, l->asked_id, e[i].rkey, e[i].va);
 	}
 	for (i = 0; last && (o = other_link(l, i)); i++)
-		if (rmb_by_id(o, l->asked_id) < 0)
+		if (!o->reported && rmb_by_id(o, l->asked_id) < 0)
 			offence("CONFIRM RKEY lacks link %s", o->name);
 }
 
@@ -775,6 +775,7 @@ void llc_tx(int argc, char **argv)
 	struct wire w = { .len = SMCR_WR_LEN };
 	static char used[] = "";
 	struct smcr_llc m = { 0 };
+	struct link *o;
 	int t, i;
 
 	if (argc < 1)
@@ -804,6 +805,12 @@ void llc_tx(int argc, char **argv)
 	}
 	if (m.type == SMCR_LLC_CONFIRM_LINK && m.reply)
 		lnk->confirmed = true;
+	if (m.type == SMCR_LLC_DELETE_LINK && !m.reply &&
+	    !m.delete_link.orderly) {
+		o = link_by_num(lnk, m.delete_link.link_num);
+		if (o)
+			o->reported = true;
+	}
 	smcr_llc_encode(&m, llc_form(lnk), w.buf);
 	wire_apply(&w, argc - 1, argv + 1);
 	send_wire(&w);
