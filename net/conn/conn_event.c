@@ -111,7 +111,7 @@ static enum smcr_conn_ev conn_act(struct smcr_conn *conn,
 		 */
 		conn->rx.rest = smcr_conn_readable(conn);
 		set_bit(SMCR_CONN_TODO_RELEASE, &conn->end.todo);
-		/* if the application has not closed, it may still read the data before C */
+		/* an application that has not closed may still read data that precede C */
 		if (conn->fsm.app_closed && sk->sk_state != TCP_CLOSE) {
 			WRITE_ONCE(sk->sk_state, TCP_CLOSE);
 			sk->sk_state_change(sk);	/* wakes a lingering close() */
@@ -309,7 +309,7 @@ out:
  * The result is false for the T_CLOSE that a premature FIN has started
  * (smcr_conn_tcp_fin()), and for a timer after an abnormal end.
  *
- * Return: true after close(), until the connection ends for another reason.
+ * Return: true after close(), until the connection ends abnormally.
  */
 bool smcr_conn_closing(const struct smcr_conn *conn)
 {
@@ -348,8 +348,8 @@ void smcr_conn_unorphan(struct smcr_conn *conn)
  * smcr_conn_orphan() - list a connection that goes on after close() as an orphan
  * @conn: connection of a socket without an application
  *
- * If there are more than max_orphans, the oldest one is aborted. Connections that end in
- * order are orphans for a moment only, so the peer of the oldest one consumes little.
+ * If there are more than max_orphans, the oldest one is aborted. An orphan that ends in
+ * order leaves the list soon, so the oldest orphan has a peer that consumes little.
  *
  * Context: process; socket lock held, so that the connection is not released meanwhile.
  */

@@ -249,8 +249,9 @@ static void conn_keep_bufs(struct smcr_conn *conn, struct smcr_link *link,
 {
 	smcr_link_reclaim_buf(link, sndbuf);
 	/*
-	 * So many connections end with pending WRITEs only if the peer gives their elements
-	 * to other connections (RMB-24) again and again. Such a peer does not conform.
+	 * More than SMCR_RECLAIM_MAX connections end with pending WRITEs only if the peer
+	 * repeatedly gives elements in use to other connections (RMB-24). Such a peer does not
+	 * conform.
 	 */
 	if (smcr_link_reclaim_buf(link, old) > SMCR_RECLAIM_MAX)
 		smcr_lgr_kill(conn->lgr, SMCR_R_RMBE_CONFLICT,
@@ -314,7 +315,8 @@ void smcr_conn_release_tx(struct smcr_conn *conn)
  * buffers are put on the link's reclaim list, but their pages are kept for the thread. Then
  * the connection is detached from the link. If it is attached to another link instead, it
  * sends a CDC with A, the flag of an abnormal close, over that link. After that, the
- * connection has only memory of the group, which is released under the socket lock.
+ * connection holds nothing but memory that belongs to the group. This memory is released
+ * under the socket lock.
  *
  * So conn->link may change although a thread has the socket lock: the thread reads
  * conn->link under conn->lock.
@@ -402,7 +404,7 @@ static void conn_release_rx(struct smcr_conn *conn, bool quarantine,
 		return;
 	clear_bit(SMCR_CONN_TODO_ELEM, &conn->end.todo);
 	smcr_lgr_del_conn(lgr, &conn->member);
-	/* conn->lgr is NULL for softirqs before the element is released */
+	/* clear conn->lgr first, so that softirqs read NULL before the element is released */
 	spin_lock_bh(&conn->lock);
 	if (!keep && smcr_conn_readable(conn))
 		smcr_conn_purge_rx(conn);

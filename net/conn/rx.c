@@ -162,9 +162,9 @@ static void rx_consume(struct smcr_conn *conn, u32 n)
 }
 
 /*
- * As rx_consume(), but up to position @to. The bytes to skip may be more than a ring, which
- * smcr_pos_add() adds at most: an urgent byte at the mark is announced to the peer as
- * consumed before the reader skips the byte.
+ * As rx_consume(), but up to position @to. smcr_pos_add() can add at most one ring, and
+ * there may be one byte more to skip: an urgent byte at the mark is announced to the peer as
+ * consumed before the reader skips it, so the peer may write a further byte.
  */
 static void rx_jump(struct smcr_conn *conn, const struct smcr_pos *to)
 {
@@ -208,8 +208,9 @@ static int rx_pass(struct smcr_conn *conn, struct msghdr *msg, int flags,
 
 	spin_lock_bh(&conn->lock);
 	/*
-	 * If SO_OOBINLINE was switched off, the urgent byte is announced as consumed now. The
-	 * peer writes nothing behind this byte until then, so a peek would wait for ever.
+	 * If SO_OOBINLINE was switched off, announce the urgent byte as consumed now. Before
+	 * the announcement, the peer writes nothing behind this byte. Without it, a peek would
+	 * wait for ever.
 	 */
 	smcr_rx_settle(conn);
 	smcr_rx_window(conn);

@@ -68,7 +68,7 @@ static int tx_new_buf(struct smcr_conn *conn, u32 size)
 		goto out;
 	}
 	spin_lock_bh(&conn->lock);
-	/* if lent is set, the connection has left @link, and is on it again */
+	/* if lent is set, the connection has left @link and has come back to it */
 	if (conn->link == link && !conn->snd.lent) {
 		tx_use_buf(conn, buf, size);
 		rc = 0;
@@ -189,8 +189,8 @@ static void tx_urgent_part(struct smcr_conn *conn)
 }
 
 /*
- * Unsent bytes. Data that were written into the peer's element count as sent, like
- * acknowledged ones on TCP, whether the peer's application has read them or not. Both
+ * Unsent bytes. Data that were written into the peer's element are regarded as sent,
+ * whether the peer's application has read them or not: TCP regards acknowledged data so. Both
  * positions are read without a lock: if prod.abs is newer than queued, the result is 0.
  */
 static s64 tx_unsent(const struct smcr_conn *conn)

@@ -152,10 +152,10 @@ static void nic_added(struct lf *x)
 /*
  * A client's notice of an RNIC (LG-31, LG-32). The first notice resets the
  * back-off. Repeated ones do not, until T_RETRY expires or a link is added:
- * they must not keep the times between failed attempts short. They lead to an
- * attempt after a pause, whose end is no such expiry. Without it, a client that
- * refuses each offer and repeats its notice would cost a queue pair in each
- * round trip.
+ * they must not keep the times between failed attempts short. A repeated notice
+ * leads to an attempt after a pause. The end of that pause does not let a notice
+ * reset the back-off. Without the pause, a client that refuses each offer and
+ * repeats its notice would cost a queue pair in each round trip.
  */
 void lf_peer_has_nic(struct lf *x)
 {
@@ -264,10 +264,10 @@ static bool late_reply(struct lf *x)
 }
 
 /*
- * True if the message is a reply to an abandoned request, of a type in .sure:
- * the link has stayed, and the client answers requests in their order. So this
- * reply comes before those to later requests. But a reply to DELETE LINK that
- * names the subject is the one that the step waits for.
+ * True if the message is a reply to an abandoned request. Its type is in .sure
+ * if the request's link has stayed. The client answers requests in their order,
+ * so this reply comes before replies to later requests. But a reply to DELETE
+ * LINK that names the subject is the one that the step waits for.
  */
 static bool overtaken(struct lf *x)
 {
@@ -295,10 +295,11 @@ static void stray_reply(struct lf *x)
 /*
  * True if a request is not processed further. An offer has to name a
  * queue pair, a link and a GID (I-14). A client's notice only asks for an
- * offer, so none of its fields can be wrong. If the client has given up a link,
- * it still answers ADD LINK CONTINUATION for that link, with the count that is
- * due. Without an answer the server would take the carrier for failed (LLC-42),
- * with another count it would take the carrier for out of sync (LLC-40).
+ * offer, so none of its fields can be wrong. A client answers ADD LINK
+ * CONTINUATION even for a link that it has given up, and its answer counts the
+ * RTokens that the exchange has reached. Without an answer the server would take
+ * the carrier for failed (LLC-42), with another count it would take the carrier
+ * for out of sync (LLC-40).
  */
 static bool message_invalid(struct lf *x)
 {
@@ -388,7 +389,7 @@ static void timer_over(struct lf *x)
 		x->f->retrying = false;
 		/*
 		 * A server starts T_RETRY again when an attempt fails. A client
-		 * does so here: no reply to its notice would report a failure.
+		 * does so here, since it receives no reply to its notice.
 		 */
 		if (!x->f->server)
 			lf_retry(x);
@@ -399,7 +400,10 @@ static void timer_over(struct lf *x)
 	}
 }
 
-/* Run the row for the outcome of an action, if its link is one of the step */
+/*
+ * Run the row for an action's outcome, if the action's link is the step's
+ * subject or carrier.
+ */
 static void result(struct lf *x, bool ok)
 {
 	struct smcr_lgr_fsm *f = x->f;

@@ -206,10 +206,10 @@ u8 smcr_roles_replaced(const struct smcr_pairs *links)
  * @try: number of failed attempts before this one
  * @again: since the last attempt no RNIC was added on either side
  *
- * An RNIC that only an asymmetric link uses counts as unused: a second link on
- * it is symmetric if the client has got another RNIC for its end. With @again
- * the client has not got one. Then the new link would be asymmetric, too, so
- * the RNIC counts as used.
+ * A server's RNIC that only an asymmetric link uses counts as unused: a second
+ * link on that RNIC is symmetric if the client can use another RNIC for it.
+ * With @again the client has no other RNIC. Then the new link would be
+ * asymmetric, too, so the RNIC counts as used.
  *
  * Return: an RNIC that no symmetric link uses, another one with each attempt.
  * If there is none, and the group has one link only, the RNIC of that link: the
