@@ -4,9 +4,9 @@
 # A group of one link has several RMBs on either side when a second RNIC comes: all of
 # them are registered there and announced in ADD LINK CONTINUATION, with keys of their
 # own; so are later RMBs. New connections use both links, and when the first one is lost
-# the connections of every RMB go on over the other.
+# the connections of every RMB go on over the other. With the group, all RMBs are freed.
 #
-# covers: CLC-33 LG-03 LG-19 LG-46 LLC-37 LLC-38 LLC-55 RMB-20 RMB-21
+# covers: CLC-33 LG-03 LG-19 LG-46 LLC-37 LLC-38 LLC-55 RMB-20 RMB-21 RMB-27
 # nics: 2/2
 # timeout: 60
 # tags: lgr links
@@ -90,6 +90,9 @@ both() {
 	check "the program" wait "$_prog"
 	eq "connections that moved" "$(counter conn-moved)" $OLD
 	smc_was "$ROLE" $((OLD + NEW)) $((OLD + NEW))
+	[ "$ROLE" = client ] || "$SMCCTL" linkgroup delete "$("$SMCCTL" -j linkgroup | jq '[.. | objects | ."lgr-id"? // empty][0]')"
+	check "no group is left" eventually 10 no_group
+	check "its RMBs are freed ($(counter rmb-created))" eventually 5 smc_same rmb-created rmb-freed
 }
 
 server() {
