@@ -17,16 +17,23 @@
 . "$PROG/failover.sh"
 N=4
 
+# on FILTER: number of connections whose link's number matches
+on() { "$SMCCTL" -j conn | jq "[.. | objects | select(.\"link-num\"? $1)] | length"; }
+all_open() { [ "$(on '!= null')" = "$N" ]; }
+
 turns() {
-	local i
+	local i first
 	check "two links" eventually 10 have 2
+	check "all connections" eventually 20 all_open
+	first=$(on "== 1")
+	check "link 1 has connections ($first)" test "$first" -ge 1
 	barrier two
 	for i in 0 1 2 3; do
 		[ "$ROLE" = client ] || path_cut $((i % 2)) $((i % 2))
 		check "turn $i: one is left" eventually 20 have 1
 		barrier "one.$i"
-		# the first link carries one half of the connections, each later one all
-		eq "turn $i: connections that moved" "$(moved)" $((N / 2 + i * N))
+		# each later link carries all connections
+		eq "turn $i: connections that moved" "$(moved)" $((first + i * N))
 		[ "$ROLE" = client ] || path_mend $((i % 2)) $((i % 2))
 		check "turn $i: a new one" eventually 20 have 2
 		barrier "again.$i"
