@@ -83,7 +83,7 @@ struct link {
 	u32 qpn, psn;
 	int state;			/* enum ibv_qp_state */
 	bool dead;			/* a work request failed */
-	bool reported;			/* DELETE LINK has reported its loss to the peer */
+	bool failing;			/* a message makes the peer fail it, or reports its loss */
 	u32 user_id;
 	u8 num;
 	u8 max_links;

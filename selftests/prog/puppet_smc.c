@@ -464,7 +464,7 @@ static void rmb_others(struct link *l, const struct smcr_llc_rkey_entry *e,
 			rmb_add(o, l->asked_id, e[i].rkey, e[i].va);
 	}
 	for (i = 0; last && (o = other_link(l, i)); i++)
-		if (!o->reported && rmb_by_id(o, l->asked_id) < 0)
+		if (!o->failing && rmb_by_id(o, l->asked_id) < 0)
 			offence("CONFIRM RKEY lacks link %s", o->name);
 }
 
@@ -602,8 +602,11 @@ static bool has_rx(void *arg)
 
 static void send_wire(const struct wire *w)
 {
-	int rc = ib_send(lnk, w->buf, (u32)w->len, !w->nowait);
+	int rc;
 
+	if (w->gone)
+		lnk->failing = true;
+	rc = ib_send(lnk, w->buf, (u32)w->len, !w->nowait);
 	if (w->nowait || w->any)
 		return;
 	if (w->gone && rc == IBV_WC_RETRY_EXC_ERR)
@@ -809,7 +812,7 @@ void llc_tx(int argc, char **argv)
 	    !m.delete_link.orderly) {
 		o = link_by_num(lnk, m.delete_link.link_num);
 		if (o)
-			o->reported = true;
+			o->failing = true;
 	}
 	smcr_llc_encode(&m, llc_form(lnk), w.buf);
 	wire_apply(&w, argc - 1, argv + 1);
