@@ -15,11 +15,13 @@
 z42=$(printf '00%.0s' {1..42})
 DEADLY=(002c 052c 0a2c 3f2c 402c 7f2c c02c c12c ff2c 072b 072d fe2b fe00)
 LENGTHS=(0 1 43 45 64 65 4096)
+# messages that fit but for a byte behind them, or their last byte
+NEARLY=("llc test_link add=00" "cdc add=00" "llc test_link cut=43" "cdc cut=43")
 
 server() {
 	local i calls=()
 	log_all
-	for i in "${DEADLY[@]}" "${LENGTHS[@]}" reply; do
+	for i in "${DEADLY[@]}" "${LENGTHS[@]}" "${NEARLY[@]}" reply; do
 		calls+=(accept:0 recv:5 send:5 recv:1=ECONNRESET close)
 	done
 	app_bg limit:40 socket listen:5000 mark:up slot:1 "${calls[@]}" accept:0 recv:5 send:5 recv:1=eof close \
@@ -82,6 +84,8 @@ client() {
 	# the adapter itself refuses what exceeds its buffer
 	pup "SENDs that are not 44 bytes long" < <(
 		for i in "${LENGTHS[@]}"; do dies "tx send len=$i expect=$([ "$i" -gt 64 ] && echo any || echo gone)"; done)
+	pup "messages with a byte too many or too few" < <(
+		for i in "${NEARLY[@]}"; do dies "tx $i expect=gone"; done)
 	pup "a reply that nobody asked for" < <(dies "tx llc confirm_link reply=1 expect=gone")
 	pup "unknown optional opcodes" <<-E
 		connect $PEER 5000

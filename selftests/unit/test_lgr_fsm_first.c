@@ -107,11 +107,11 @@ static const struct lgr_row first_link[] = {
 	  "settled reset llc-link-data" },
 	{ "LLC-08", S_START, "0<add-link! 2",
 	  "fail 0 llc-unexpected; settled reset llc-unexpected" },
-	{ "LLC-07", S_START, "down 0 llc-opcode",
+	{ "LLC-07 SEC-10", S_START, "down 0 llc-opcode",
 	  "settled reset llc-opcode" },
-	{ "LLC-07", S_FSEND, "down 0 llc-opcode",
+	{ "LLC-07 SEC-10", S_FSEND, "down 0 llc-opcode",
 	  "settled reset llc-opcode" },
-	{ "LLC-07", S_FMAKE, "down 0 llc-opcode",
+	{ "LLC-07 SEC-10", S_FMAKE, "down 0 llc-opcode",
 	  "settled reset llc-opcode" },
 	/* client */
 	{ "CLC-62 LLC-26", C_FIRST, "timer step",
@@ -122,7 +122,7 @@ static const struct lgr_row first_link[] = {
 	  "settled decline bad-link-data" },
 	{ "CLC-58", C_FIRST, "down 0 link-error",
 	  "settled decline confirm-link-fail" },
-	{ "LLC-07", C_FIRST, "down 0 llc-opcode",
+	{ "LLC-07 SEC-10", C_FIRST, "down 0 llc-opcode",
 	  "settled reset llc-opcode" },
 	{ "LLC-08", C_FIRST, "0<add-link 2",
 	  "fail 0 llc-unexpected; settled reset llc-unexpected" },
@@ -170,7 +170,7 @@ static const struct lgr_row first_link[] = {
 TEST(smcr_lgr_fsm_first__first_link)
 {
 	covers("CLC-57 CLC-58 CLC-62 CLC-63 LG-40 LG-41 LLC-07 LLC-08");
-	covers("LLC-10 LLC-12 LLC-21 LLC-22 LLC-23 LLC-26 LLC-34 LLC-47");
+	covers("LLC-10 LLC-12 LLC-21 LLC-22 LLC-23 LLC-26 LLC-34 LLC-47 SEC-10");
 	lgr_rows(first_link, ARRAY_SIZE(first_link));
 }
 
