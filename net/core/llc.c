@@ -362,7 +362,7 @@ static void encode_test_link(const struct smcr_llc *m, u8 *buf)
 /*
  * Codec of one type of message.
  *
- * Adding one: to add a type, change these places.
+ * Adding one: change these places.
  * - Codec: SMCR_LLC_TYPES in proto.h; its struct in struct smcr_llc; a row of
  *   codecs[]
  * - Processing: a row of at_server[] and one of at_client[] in

@@ -14,13 +14,15 @@
 . "$PROG/smc.sh"
 # shellcheck source=selftests/prog/nicfaults.sh
 . "$PROG/nicfaults.sh"
+# shellcheck source=selftests/prog/failover.sh
+. "$PROG/failover.sh"
+# shellcheck source=selftests/prog/links.sh
+. "$PROG/links.sh"
 
 OLD=28	# connections of the one link
 LAST=27	# the first of them with elements of the largest size
 NEW=8	# new ones, on both links
 
-links() { "$SMCCTL" -j link | jq '[.. | objects | select(."link-num"?)] | length'; }
-has() { [ "$(links)" = "$1" ]; }
 # numbers of connections by link, in ascending order
 conns() { "$SMCCTL" -j conn | jq -c '[.. | objects | ."link-num"? // empty] | group_by(.) | map(length) | sort'; }
 mrs() { rdma -jd resource show mr dev "$(rnic "$1")" | jq '[.[] | select((.comm // "") | test("smcr"))] | length'; }
@@ -33,14 +35,14 @@ second() {
 	local try
 	for try in 1 2 3 4 5; do
 		rnic_add 1
-		eventually 10 has 2 || break
+		eventually 10 have 2 || break
 		barrier "made$try"
 		! symmetric || break
 		rnic_delete 1
-		eventually 10 has 1 || break
+		eventually 10 have 1 || break
 		barrier "again$try"
 	done
-	check "a second link" has 2
+	check "a second link" have 2
 }
 
 # both OPEN GO: the connections of this side
@@ -63,7 +65,7 @@ both() {
 	barrier large
 	mark large
 	await "old$ID" 30
-	check "one link" eventually 5 has 1
+	check "one link" eventually 5 have 1
 	check "several RMBs ($(mrs 0))" test "$(mrs 0)" -ge 5
 	barrier one
 	second
@@ -83,14 +85,14 @@ both() {
 	eq "connections of the links" "$(conns)" "[$NEW,$OLD]"
 	barrier three
 	[ "$ROLE" = client ] || path_cut 0 0
-	check "one link is left" eventually 15 has 1
+	check "one link is left" eventually 15 have 1
 	eq "connections of the one" "$(conns)" "[$((OLD + NEW))]"
 	barrier four
 	mark cut
 	check "the program" wait "$_prog"
 	eq "connections that moved" "$(counter conn-moved)" $OLD
 	smc_was "$ROLE" $((OLD + NEW)) $((OLD + NEW))
-	[ "$ROLE" = client ] || "$SMCCTL" linkgroup delete "$("$SMCCTL" -j linkgroup | jq '[.. | objects | ."lgr-id"? // empty][0]')"
+	[ "$ROLE" = client ] || "$SMCCTL" linkgroup delete "$(group '."lgr-id"')"
 	check "no group is left" eventually 10 no_group
 	check "its RMBs are freed ($(counter rmb-created))" eventually 5 smc_same rmb-created rmb-freed
 }

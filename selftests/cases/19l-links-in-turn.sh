@@ -15,17 +15,15 @@
 . "$PROG/nicfaults.sh"
 # shellcheck source=selftests/prog/failover.sh
 . "$PROG/failover.sh"
+# shellcheck source=selftests/prog/links.sh
+. "$PROG/links.sh"
 N=4
-
-# on FILTER: number of connections whose link's number matches
-on() { "$SMCCTL" -j conn | jq "[.. | objects | select(.\"link-num\"? $1)] | length"; }
-all_open() { [ "$(on '!= null')" = "$N" ]; }
 
 turns() {
 	local i first
 	check "two links" eventually 10 have 2
-	check "all connections" eventually 20 all_open
-	first=$(on "== 1")
+	check "all connections" eventually 20 opened $N
+	first=$(links 'select(."link-num" == 1) | .conns')
 	check "link 1 has connections ($first)" test "$first" -ge 1
 	barrier two
 	for i in 0 1 2 3; do

@@ -31,10 +31,9 @@ four() {
 	fi
 	LOAD=$BG
 	check "$1: four links" eventually 20 have 4
-	check "$1: all connections are open" eventually 20 all_open
+	check "$1: all connections are open" eventually 20 opened 8
 	barrier "four.$1"
 }
-all_open() { _smc_since; [ "$_smc_n" = 8 ]; }
 ended() {
 	mend_all
 	check "$1: no connection is left" eventually 20 smc_idle

@@ -11,6 +11,7 @@
 #			that host sends is lost, and so are its acknowledgments)
 #	mend HOW N	end of lose HOW N
 #	moved		number of connections that this host has moved
+#	opened N	true if N connections have used SMC-R since smc_reset
 #	one_left, each_left, bytes	see below
 
 n_links() { "$SMCCTL" -j link | jq '[.. | objects | select(."link-num"?)] | length'; }
@@ -26,6 +27,7 @@ at_once() {
 	fast qp_timeout=$qp_timeout t_llc=$t_llc t_testlink=1000 t_link_retry=60000 t_lgr_idle=$((SLOW > 3 ? 3000 : 500)) "$@"
 }
 moved() { counter conn-moved; }
+opened() { _smc_since; [ "$_smc_n" = "$1" ]; }
 
 lose() {
 	if [ "$1" = cut ]; then
@@ -73,7 +75,7 @@ one_left() {
 	fi
 	check "$name: two links" eventually 10 have 2
 	# a connection in its handshake when a link is lost may become TCP
-	check "$name: all connections are open" eventually 20 eight_open
+	check "$name: all connections are open" eventually 20 opened 8
 	barrier "two.$name"
 	$fault "$@"
 	check "$name: one link is left" eventually 20 have 1
@@ -116,8 +118,6 @@ each_left() {
 		if [ "$ROLE" = "$1" ]; then one_left "card $card" rdma_silence rdma_hear "$card"; else one_left "card $card"; fi
 	done
 }
-
-eight_open() { _smc_since; [ "$_smc_n" -ge 8 ]; }
 
 # bytes: number of bytes that the links of this host have written
 bytes() { "$SMCCTL" -j link | jq '[.. | objects | select(."link-num"?) | ."tx-bytes"] | add // 0'; }
