@@ -237,6 +237,27 @@ def check__simulation():
         assert ("--until" in ran[0]) == ("--turn" in ran[0]) == (limit != float("inf"))
 
 
+def check__guests_in_turn():
+    """scripts/check guests: two processors first, then each other place in turn, until their time is over."""
+    check = load_script(os.path.join(TOP, "scripts", "check"))
+    places, begun = [p.name for p in check.GUESTS if p.name != "umsmp"], set()
+    for commit in range(len(places)):
+        ran = []
+
+        def guests(_, place, until, turn=0, ran=ran):
+            ran.append((place.name, until, turn))
+            clock[0] += 100
+        clock = [1000.0]
+        with unittest.mock.patch.multiple(check, LIMIT=5000, guests=guests, has_smp=lambda: True, number=lambda _, c=commit: c), \
+                unittest.mock.patch.object(check.time, "time", lambda clock=clock: clock[0]), contextlib.redirect_stdout(io.StringIO()) as said:
+            check.guests_in_turn(None)
+        end = 1100 + check.GUESTS_TIME
+        assert ran[0] == ("umsmp", 5000, 0) and all(r[1:] == (end, commit) for r in ran[1:]), ran
+        assert len(ran) == 3 and said.getvalue().count("left out") == len(places) - 2, (ran, said.getvalue())
+        begun.add(ran[1][0])
+    assert begun == set(places)
+
+
 def check__other_rnics():
     """Cases on other RNICs: the values of each knob occur; those about the data path on each RNIC, all others on some."""
     check = load_script(os.path.join(TOP, "scripts", "check"))
