@@ -1183,6 +1183,18 @@ static void interrupt_cpus(struct ibv_comp_channel *ch)
 	must(&a, "cq_cpu", "0");
 }
 
+/* A request for the next interrupt takes as long as the knob says */
+static void interrupt_request(void)
+{
+	uint64_t before;
+
+	must(&a, "cq_arm", "20500000");
+	before = now_ns();
+	ibv_req_notify_cq(a.cq, 0);
+	check(now_ns() - before >= 20500000, "a request for an interrupt takes its time");
+	must(&a, "cq_arm", "0");
+}
+
 static void fault_interrupt(void)
 {
 	struct ibv_comp_channel *ch = ibv_create_comp_channel(a.ctx);
@@ -1197,6 +1209,7 @@ static void fault_interrupt(void)
 	check(!interrupted(ch, "1 drop"), "so does drop");
 	check(interrupted(ch, "1 twice"), "twice does nothing");
 	interrupt_cpus(ch);
+	interrupt_request();
 	ibv_destroy_qp(a.qp);
 	a.qp = NULL;
 	ibv_destroy_cq(a.cq);

@@ -4,6 +4,7 @@
  * later, from a timer of the queue: in softirq, or in the hard interrupt of the
  * processor that the knob cq_cpu selects.
  */
+#include <linux/delay.h>
 #include <linux/log2.h>
 #include <linux/slab.h>
 #include "rnicsim.h"
@@ -240,9 +241,15 @@ int rs_poll_cq(struct ib_cq *ibcq, int n, struct ib_wc *wc)
 int rs_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags notify)
 {
 	struct rs_cq *cq = to_rs_cq(ibcq);
+	u32 arm = rs_get(to_rs_dev(ibcq->device), RS_K_CQ_ARM);
 	unsigned long flags;
+	ktime_t until;
 	int rc = 0;
 
+	/* udelay() is not exact, but in virtual time nothing else takes time */
+	for (until = ktime_add_ns(ktime_get(), arm);
+	     arm && ktime_before(ktime_get(), until);)
+		udelay(10);
 	spin_lock_irqsave(&cq->lock, flags);
 	/* NEXT_COMP includes solicited completions; both bits mean NEXT_COMP */
 	if (notify & IB_CQ_NEXT_COMP)

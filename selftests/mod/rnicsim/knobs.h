@@ -59,6 +59,8 @@
 	  "completions that do not wait for cq_delay, 0 any number does") \
 	X(CQ_CPU, cq_cpu, 0, 0, 1025, RS_RUN,				\
 	  "processor of interrupts: 0 any, 1 another one, N + 2 number N") \
+	X(CQ_ARM, cq_arm, 0, 0, 100000000, RS_RUN,			\
+	  "nanoseconds that a request for the next interrupt takes")	\
 	X(FABRIC, fabric, 0, 0, 65535, RS_RUN,				\
 	  "only devices of the same number reach each other")		\
 	X(PAUSED, paused, 0, 0, 1, RS_RUN,				\
