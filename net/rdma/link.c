@@ -10,7 +10,9 @@
  * pair is missed: an error flushes the receives, of which some are always
  * outstanding.
  */
+#include <linux/irq_poll.h>
 #include <linux/random.h>
+#include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include "base/netns.h"
 #include "rdma/buf.h"
@@ -141,6 +143,22 @@ static void link_log_failed(struct smcr_link *link)
 				     smcr_reason_name(why));
 }
 
+/*
+ * Free the completion queue, whose queue pair is destroyed. In softirq, the RDMA core's
+ * handler clears the mark that ib_free_cq() waits for, and requests the next interrupt only
+ * then. So with this mark set, which keeps the handler from being started again, wait until
+ * the handler has returned: ib_free_cq() alone would free the queue during that request.
+ */
+static void link_free_cq(struct ib_cq *cq)
+{
+	if (cq->poll_ctx == IB_POLL_SOFTIRQ) {
+		irq_poll_disable(&cq->iop);
+		synchronize_rcu();
+		irq_poll_enable(&cq->iop);
+	}
+	ib_free_cq(cq);
+}
+
 static void link_do_stop(struct smcr_link *link)
 {
 	lockdep_assert_held(&link->verbs);
@@ -155,7 +173,7 @@ static void link_do_stop(struct smcr_link *link)
 	if (link->qp && ib_destroy_qp(link->qp))
 		link_orphan(link);
 	else if (link->cq)
-		ib_free_cq(link->cq);
+		link_free_cq(link->cq);
 	smcr_link_abandon(link);
 	link_log_failed(link);
 }

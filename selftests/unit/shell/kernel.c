@@ -28,6 +28,7 @@ struct task {
 	int n_holds, n_spins;
 	unsigned int n_posts;		/* see task_posts() */
 	int rcu;
+	unsigned long reader;		/* a handler of completions: grace periods before it began */
 };
 
 struct due {
@@ -724,6 +725,26 @@ static void do_timer(void *arg, int n)
 	timer->func(timer);
 }
 
+/* Only handlers of completions are waited for, the softirqs of the module's readers */
+static unsigned long graces = 1;
+static u32 readers_ended;
+
+void synchronize_rcu(void)
+{
+	unsigned long grace = graces++;
+	struct task *t = tasks;
+
+	might_sleep();
+	while (t < tasks + TASKS) {
+		if (!t->used || !t->reader || t->reader > grace) {
+			t++;
+			continue;
+		}
+		wait_seq(&readers_ended, readers_ended, jiffies + 1000, "a grace period");
+		t = tasks;
+	}
+}
+
 static void do_poll(void *arg, int n)
 {
 	struct ib_cq *cq = arg;
@@ -734,8 +755,14 @@ static void do_poll(void *arg, int n)
 		memmove(cq->wc, cq->wc + 1, --cq->n * sizeof(wc));
 		wc.wr_cqe->done(cq, &wc);
 	}
+	/* as the RDMA core: another task may own the queue while this one requests an interrupt */
+	cq->arming++;
 	cq->poller = NULL;
 	cq->seq++;
+	point();
+	cq->arming--;
+	current_task->reader = 0;
+	readers_ended++;
 }
 
 /* A candidate: what may happen next */
@@ -785,7 +812,7 @@ static void collect(void)
 		if (time_after_eq(jiffies, dues[i].when))
 			add_cand(C_DUE, NULL, i);
 	for (cq = all_cqs; cq; cq = cq->next)
-		if (cq->n && !cq->poller && time_after_eq(jiffies, cq->not_before))
+		if (cq->n && !cq->poller && !cq->iop.off && time_after_eq(jiffies, cq->not_before))
 			add_cand(C_CQ, cq, 0);
 	n = rdma_ready();
 	for (i = 0; i < n; i++)
@@ -814,7 +841,7 @@ static bool next_time(unsigned long *when)
 	for (i = 0; i < n_dues; i++)
 		EARLIER(dues[i].when);
 	for (cq = all_cqs; cq; cq = cq->next)
-		if (cq->n && !cq->poller)
+		if (cq->n && !cq->poller && !cq->iop.off)
 			EARLIER(cq->not_before);
 #undef EARLIER
 	return found;
@@ -871,6 +898,7 @@ static void step(const struct cand *c)
 		t->fn = do_poll;
 		t->arg = cq;
 		t->n = 1 + pick(4);
+		t->reader = graces;
 		cq->poller = t;
 		break;
 	default:

@@ -723,11 +723,20 @@ struct ib_recv_wr {
 };
 
 struct ib_qp;
+struct irq_poll {
+	bool off;
+};
+
+enum ib_poll_context { IB_POLL_SOFTIRQ, IB_POLL_WORKQUEUE };
+
 struct ib_cq {
 	void *cq_context;
+	enum ib_poll_context poll_ctx;
+	struct irq_poll iop;
 	struct ib_wc *wc;
 	unsigned int n, room;
 	struct task *poller;
+	unsigned int arming;		/* handlers that request the next interrupt */
 	unsigned long not_before;	/* time of the next handler: a busy processor */
 	u32 seq;
 	struct ib_cq *next;
@@ -739,6 +748,9 @@ int ib_post_recv(struct ib_qp *qp, const struct ib_recv_wr *wr,
 		 const struct ib_recv_wr **bad_wr);
 int ib_destroy_qp(struct ib_qp *qp);
 void ib_free_cq(struct ib_cq *cq);
+void irq_poll_disable(struct irq_poll *iop);
+void irq_poll_enable(struct irq_poll *iop);
+void synchronize_rcu(void);
 #define ib_wc_status_msg(s)	"error"
 
 bool smcr_compat_page_follows(const struct msghdr *msg);

@@ -253,14 +253,30 @@ static void cq_add(struct ib_cq *cq, struct ib_cqe *cqe, enum ib_wc_status st,
 	cq->wc[cq->n++] = (struct ib_wc){ cqe, st, opcode, len };
 }
 
+/* Until no handler runs but for those that request the next interrupt */
+void irq_poll_disable(struct irq_poll *iop)
+{
+	struct ib_cq *cq = container_of(iop, struct ib_cq, iop);
+
+	might_sleep();
+	while (cq->poller)
+		wait_seq(&cq->seq, cq->seq, jiffies + 1000, "a handler of completions");
+	iop->off = true;
+}
+
+void irq_poll_enable(struct irq_poll *iop)
+{
+	iop->off = false;
+}
+
 void ib_free_cq(struct ib_cq *cq)
 {
 	struct ib_cq **at;
 	struct ib_qp *qp;
 
-	might_sleep();
-	while (cq->poller)
-		wait_seq(&cq->seq, cq->seq, jiffies + 1000, "a handler of completions");
+	irq_poll_disable(&cq->iop);
+	if (cq->arming)
+		bad("a completion queue is freed while its handler requests an interrupt");
 	for (at = &all_cqs; *at != cq; at = &(*at)->next)
 		;
 	*at = cq->next;
