@@ -324,10 +324,9 @@ static void child_enqueue(struct smcr_sock *lsk, struct smcr_sock *child)
 }
 
 /*
- * Both sides offered SMC-R: begin a handshake, which waits for the Proposal. First
- * the child is queued, as the end of the handshake takes it off hs_q. Then it is
- * hooked: if an inner socket does not have our callbacks, smcr_tcp_taken() returns
- * true, as for one that is in a sockmap.
+ * Both sides offered SMC-R: begin a handshake, which waits for the Proposal. The child is
+ * first queued, as the end of the handshake takes it off hs_q. Then it is hooked: for an inner
+ * socket without our callbacks smcr_tcp_taken() returns true, as for one in a sockmap.
  */
 static void child_begin_hs(struct smcr_sock *lsk, struct smcr_sock *child)
 {
@@ -337,8 +336,9 @@ static void child_begin_hs(struct smcr_sock *lsk, struct smcr_sock *child)
 	smcr_tcp_hook(child, lsk);
 	smcr_hs_begin(child);
 	smcr_race(lsk->sn->net, "child-begin");
-	release_sock(&child->sk);
 	smcr_tcp_check(child);	/* the Proposal may have come before the hook */
+	release_sock(&child->sk);	/* now it may be closed, with its inner socket */
+	smcr_race(lsk->sn->net, "child-begun");
 }
 
 static void child_plain(struct smcr_sock *lsk, struct smcr_sock *child)
