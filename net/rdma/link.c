@@ -145,14 +145,16 @@ static void link_log_failed(struct smcr_link *link)
 
 /*
  * Free the completion queue, whose queue pair is destroyed. In softirq, the RDMA core's
- * handler clears the mark that ib_free_cq() waits for, and requests the next interrupt only
- * then. So with this mark set, which keeps the handler from being started again, wait until
- * the handler has returned: ib_free_cq() alone would free the queue during that request.
+ * handler clears the mark that ib_free_cq() waits for, and uses the queue after that to
+ * request the next interrupt. So while this mark keeps the handler from being started again,
+ * wait until the handler has returned. Then IRQ_POLL_F_DISABLE keeps a late interrupt from
+ * starting it before ib_free_cq() has set the mark again.
  */
 static void link_free_cq(struct ib_cq *cq)
 {
 	if (cq->poll_ctx == IB_POLL_SOFTIRQ) {
 		irq_poll_disable(&cq->iop);
+		set_bit(IRQ_POLL_F_DISABLE, &cq->iop.state);
 		synchronize_rcu();
 		irq_poll_enable(&cq->iop);
 	}

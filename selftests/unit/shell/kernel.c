@@ -812,7 +812,7 @@ static void collect(void)
 		if (time_after_eq(jiffies, dues[i].when))
 			add_cand(C_DUE, NULL, i);
 	for (cq = all_cqs; cq; cq = cq->next)
-		if (cq->n && !cq->poller && !cq->iop.off && time_after_eq(jiffies, cq->not_before))
+		if (cq->n && !cq->poller && !cq->iop.state && time_after_eq(jiffies, cq->not_before))
 			add_cand(C_CQ, cq, 0);
 	n = rdma_ready();
 	for (i = 0; i < n; i++)
@@ -841,7 +841,7 @@ static bool next_time(unsigned long *when)
 	for (i = 0; i < n_dues; i++)
 		EARLIER(dues[i].when);
 	for (cq = all_cqs; cq; cq = cq->next)
-		if (cq->n && !cq->poller && !cq->iop.off)
+		if (cq->n && !cq->poller && !cq->iop.state)
 			EARLIER(cq->not_before);
 #undef EARLIER
 	return found;

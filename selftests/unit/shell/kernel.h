@@ -723,8 +723,10 @@ struct ib_recv_wr {
 };
 
 struct ib_qp;
+enum { IRQ_POLL_F_SCHED, IRQ_POLL_F_DISABLE };
+
 struct irq_poll {
-	bool off;
+	unsigned long state;
 };
 
 enum ib_poll_context { IB_POLL_SOFTIRQ, IB_POLL_WORKQUEUE };

@@ -261,12 +261,12 @@ void irq_poll_disable(struct irq_poll *iop)
 	might_sleep();
 	while (cq->poller)
 		wait_seq(&cq->seq, cq->seq, jiffies + 1000, "a handler of completions");
-	iop->off = true;
+	iop->state = BIT(IRQ_POLL_F_SCHED);
 }
 
 void irq_poll_enable(struct irq_poll *iop)
 {
-	iop->off = false;
+	clear_bit(IRQ_POLL_F_SCHED, &iop->state);
 }
 
 void ib_free_cq(struct ib_cq *cq)
