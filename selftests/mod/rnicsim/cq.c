@@ -249,7 +249,7 @@ int rs_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags notify)
 	/* udelay() is not exact, but in virtual time nothing else takes time */
 	for (until = ktime_add_ns(ktime_get(), arm);
 	     arm && ktime_before(ktime_get(), until);)
-		udelay(10);
+		udelay(5);
 	spin_lock_irqsave(&cq->lock, flags);
 	/* NEXT_COMP includes solicited completions; both bits mean NEXT_COMP */
 	if (notify & IB_CQ_NEXT_COMP)
