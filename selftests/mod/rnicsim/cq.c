@@ -238,18 +238,24 @@ int rs_poll_cq(struct ib_cq *ibcq, int n, struct ib_wc *wc)
 	return i;
 }
 
+/* udelay() is not exact, but in virtual time nothing else takes time */
+static void cq_spend(u32 ns)
+{
+	ktime_t until = ktime_add_ns(ktime_get(), ns);
+
+	while (ktime_before(ktime_get(), until))
+		udelay(5);
+}
+
 int rs_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags notify)
 {
 	struct rs_cq *cq = to_rs_cq(ibcq);
 	u32 arm = rs_get(to_rs_dev(ibcq->device), RS_K_CQ_ARM);
 	unsigned long flags;
-	ktime_t until;
 	int rc = 0;
 
-	/* udelay() is not exact, but in virtual time nothing else takes time */
-	for (until = ktime_add_ns(ktime_get(), arm);
-	     arm && ktime_before(ktime_get(), until);)
-		udelay(5);
+	if (arm)
+		cq_spend(arm);
 	spin_lock_irqsave(&cq->lock, flags);
 	/* NEXT_COMP includes solicited completions; both bits mean NEXT_COMP */
 	if (notify & IB_CQ_NEXT_COMP)
