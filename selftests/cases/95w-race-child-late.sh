@@ -49,10 +49,7 @@ client() {
 		tx proposal net=10.78.0.0/24
 		mark declined
 		rx decline s=0 diag=0x03070000
-		tx app len=5
-		rx app len=5
-		tx fin
-		rx eof
+		$(tcp5)
 		mark declined.over
 		await declined.next
 		$(host 2)
