@@ -43,10 +43,11 @@ server() {
 	nft delete table inet deaf
 	check "server: the group ends" eventually 20 no_group
 
-	fast max_conns_per_lgr=1
+	fast max_conns_per_lgr=1 t_testlink=1000
 	bg "$PROG/sockcmd" limit:40 socket listen:5001 mark:up2 slot:2 accept:0 send:5 slot:1 accept:0 send:5 mark:reads \
 		recv:1000000=any slot:2 recv:50000 send:50000 recv:1=eof close
 	check "server: the writer's end" wait "$BG"
+	mark reset
 	check "server: an error" grep -q '^recv:1000000: .*ECONNRESET' "$CASEDIR/server-bg2.log"
 	check "server: its group ends" eventually 20 one_group
 	mark ended
@@ -81,12 +82,16 @@ client() {
 	check "the group ends" eventually 20 no_group
 	eq "nothing is in use" "$(mem)" 0
 
+	# what the server sends when its writer is reset arrives: only TEST LINK ends its group
 	await up2 30
+	fails hold_err 1
 	fails post 5
 	bg "$PROG/sockcmd" limit:20 slot:2 socket "connect:$PEER:5001" recv:5 slot:1 socket "connect:$PEER:5001" recv:5 \
 		await:reads start send:1000000=any recv:1=eof elapsed:0:3000 close slot:2 send:50000 recv:50000 close
 	check "a writer in the midst, and one in another group" wait "$BG"
 	check "an error" grep -q '^send:1000000: .*ECONNRESET' "$CASEDIR/client-bg2.log"
+	await reset
+	fails hold_err 0
 	eq "that chain has failed" "$(</sys/module/smcr_verbsfail/parameters/post)" 0
 	check "its group ends" eventually 20 one_group
 	eq "links that failed" "$(smc_sum link-down)" 2
