@@ -116,18 +116,6 @@ static unsigned long link_flush_time(const struct smcr_link *link)
 }
 
 /*
- * Keep the memory of a link whose queue pair the device has not destroyed: the
- * device may still receive into this memory. Work requests that the device has
- * not flushed yet may complete at any time, and are ignored then.
- */
-static void link_orphan(struct smcr_link *link)
-{
-	smcr_link_keep(link, link->qpn);
-	if (!link_drained(link))
-		smcr_link_ignore(link);
-}
-
-/*
  * Log the failure of a link. This is done when the link stops, as
  * smcr_link_fail() may be called under a connection's lock, and a console is
  * slow.
@@ -144,21 +132,48 @@ static void link_log_failed(struct smcr_link *link)
 }
 
 /*
- * Free the completion queue, whose queue pair is destroyed. In softirq, the RDMA core's
- * handler clears the mark that ib_free_cq() waits for, and uses the queue after that to
- * request the next interrupt. So while this mark keeps the handler from being started again,
- * wait until the handler has returned. Then IRQ_POLL_F_DISABLE keeps a late interrupt from
- * starting it before ib_free_cq() has set the mark again.
+ * Wait until the RDMA core's handler of the completion queue has returned, and keep it from
+ * being started again by the mark that says that it is scheduled already. In softirq, the
+ * handler clears this mark before it requests the next interrupt, so the mark alone does not
+ * say that it has returned.
+ */
+static void link_stop_cq(struct ib_cq *cq)
+{
+	if (cq->poll_ctx == IB_POLL_SOFTIRQ) {
+		irq_poll_disable(&cq->iop);
+		synchronize_rcu();
+		return;
+	}
+	while (test_and_set_bit(WORK_STRUCT_PENDING_BIT,
+				work_data_bits(&cq->work)))
+		cancel_work_sync(&cq->work);
+	flush_work(&cq->work);
+}
+
+/*
+ * Free the completion queue, whose queue pair is destroyed. ib_free_cq() sets the mark of
+ * link_stop_cq() itself; until then, IRQ_POLL_F_DISABLE keeps a late interrupt from starting
+ * the handler.
  */
 static void link_free_cq(struct ib_cq *cq)
 {
 	if (cq->poll_ctx == IB_POLL_SOFTIRQ) {
-		irq_poll_disable(&cq->iop);
+		link_stop_cq(cq);
 		set_bit(IRQ_POLL_F_DISABLE, &cq->iop.state);
-		synchronize_rcu();
 		irq_poll_enable(&cq->iop);
 	}
 	ib_free_cq(cq);
+}
+
+/*
+ * Keep the memory of a link whose queue pair the device has not destroyed: the device may
+ * still receive into this memory. Completions are not looked at any more, as their handlers
+ * belong to this module, which may be removed.
+ */
+static void link_orphan(struct smcr_link *link)
+{
+	smcr_link_keep(link, link->qpn);
+	link_stop_cq(link->cq);
 }
 
 static void link_do_stop(struct smcr_link *link)

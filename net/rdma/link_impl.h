@@ -37,6 +37,5 @@ void smcr_link_abandon(struct smcr_link *link);
 int smcr_link_create_qp(struct smcr_link *link);
 int smcr_link_to_init(struct smcr_link *link);
 void smcr_link_modify_err(struct smcr_link *link);
-void smcr_link_ignore(struct smcr_link *link);
 
 #endif /* _SMCR_LINK_IMPL_H */

@@ -203,31 +203,6 @@ void smcr_link_modify_err(struct smcr_link *link)
 	ib_modify_qp(link->qp, &attr, IB_QP_STATE);
 }
 
-static void wc_ignore(struct ib_cq *cq, struct ib_wc *wc)
-{
-}
-
-/*
- * Ignore all completions from now on. Completions still call wc_ignore() of
- * this module, so this function takes a reference on the module that is never
- * put. On return none of the other completion handlers is running.
- */
-void smcr_link_ignore(struct smcr_link *link)
-{
-	int i;
-
-	__module_get(THIS_MODULE);
-	for (i = 0; i < SMCR_RQ_DEPTH; i++)
-		WRITE_ONCE(link->rx_wrs[i].cqe.done, wc_ignore);
-	for (i = 0; i < SMCR_SQ_DEPTH; i++)
-		WRITE_ONCE(link->pends[i].cqe.done, wc_ignore);
-	WRITE_ONCE(link->unsignalled_cqe.done, wc_ignore);
-	if (link->cq->poll_ctx == IB_POLL_SOFTIRQ)
-		synchronize_rcu();
-	else
-		flush_work(&link->cq->work);
-}
-
 static struct ib_cq *link_probe_cq(struct smcr_link *link)
 {
 	struct ib_cq *cq;

@@ -11,12 +11,17 @@
  *			first request, an RDMA WRITE, and fails behind it
  *	hold_create=1	ib_create_qp() returns when it is 0 again
  *	hold_err=1	ib_modify_qp() to ERR does nothing before it is 0 again
+ *	no_err=1	ib_modify_qp() to ERR reports success and does nothing.
+ *			Unloading moves the queue pairs of destroy=N to ERR, so
+ *			what is outstanding on them completes then
  *	held		number of calls that wait for one of these two now
  */
 #include <linux/atomic.h>
 #include <linux/delay.h>
+#include <linux/irq_poll.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
+#include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 #include "by_name.h"
 
@@ -33,6 +38,8 @@ static bool hold_create;
 module_param(hold_create, bool, 0644);
 static bool hold_err;
 module_param(hold_err, bool, 0644);
+static bool no_err;
+module_param(no_err, bool, 0644);
 
 static atomic_t post = ATOMIC_INIT(0);
 static atomic_t held = ATOMIC_INIT(0);
@@ -133,9 +140,12 @@ static int verbsfail_create_qp(struct ib_qp *qp, struct ib_qp_init_attr *attr,
 static int verbsfail_modify_qp(struct ib_qp *qp, struct ib_qp_attr *attr,
 			       int mask, struct ib_udata *udata)
 {
-	if ((mask & IB_QP_STATE) && attr->qp_state == IB_QPS_ERR &&
-	    READ_ONCE(hold_err))
+	bool err = (mask & IB_QP_STATE) && attr->qp_state == IB_QPS_ERR;
+
+	if (err && READ_ONCE(hold_err))
 		hold(&hold_err);
+	if (err && READ_ONCE(no_err))
+		return 0;
 	return real.modify_qp(qp, attr, mask, udata);
 }
 
@@ -153,6 +163,31 @@ static int __init verbsfail_init(void)
 	return 0;
 }
 
+/*
+ * Destroy a queue pair that was kept. The module that has created it does not look at its
+ * completions any more, so ib_free_cq() would wait for ever.
+ */
+static void end_kept(struct ib_qp *qp)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
+	struct ib_cq *cq = qp->send_cq;
+	struct ib_pd *pd = qp->pd;
+
+	ib_modify_qp(qp, &attr, IB_QP_STATE);
+	msleep(100);	/* what it flushes completes meanwhile */
+	if (ib_destroy_qp(qp))
+		return;
+	if (cq->poll_ctx == IB_POLL_SOFTIRQ) {
+		set_bit(IRQ_POLL_F_DISABLE, &cq->iop.state);
+		irq_poll_enable(&cq->iop);
+	} else {
+		clear_bit(WORK_STRUCT_PENDING_BIT, work_data_bits(&cq->work));
+	}
+	ib_free_cq(cq);
+	if (!atomic_read(&pd->usecnt))
+		ib_dealloc_pd(pd);
+}
+
 static void __exit verbsfail_exit(void)
 {
 	WRITE_ONCE(ibdev->ops.dereg_mr, real.dereg_mr);
@@ -164,17 +199,8 @@ static void __exit verbsfail_exit(void)
 	hold_err = false;
 	while (atomic_read(&held))
 		msleep(20);
-	while (n_kept_qp) {
-		struct ib_qp *qp = kept_qp[--n_kept_qp];
-		struct ib_cq *cq = qp->send_cq;
-		struct ib_pd *pd = qp->pd;
-
-		if (ib_destroy_qp(qp))
-			continue;
-		ib_free_cq(cq);
-		if (!atomic_read(&pd->usecnt))
-			ib_dealloc_pd(pd);
-	}
+	while (n_kept_qp)
+		end_kept(kept_qp[--n_kept_qp]);
 	while (n_kept) {
 		struct ib_mr *mr = kept[--n_kept];
 		struct ib_pd *pd = mr->pd;

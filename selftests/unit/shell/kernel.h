@@ -412,6 +412,7 @@ static inline bool wait_for_completion_timeout(struct completion *c, unsigned lo
 struct workqueue_struct;
 struct work_struct {
 	void (*func)(struct work_struct *work);
+	unsigned long data;		/* of a completion queue only */
 	bool pending;
 	struct list_head node;
 };
@@ -428,6 +429,8 @@ struct delayed_work {
 	struct timer_list timer;
 };
 
+#define work_data_bits(w)	(&(w)->data)
+enum { WORK_STRUCT_PENDING_BIT };
 #define INIT_WORK(w, f)		(*(w) = (struct work_struct){ .func = (f) })
 #define INIT_DELAYED_WORK(w, f) \
 	(*(w) = (struct delayed_work){ .work.func = (f), .timer.func = delayed_work_timer })
@@ -442,6 +445,7 @@ bool queue_delayed_work(struct workqueue_struct *wq, struct delayed_work *dw,
 			unsigned long delay);
 bool cancel_delayed_work(struct delayed_work *dw);
 bool cancel_work_sync(struct work_struct *work);
+#define flush_work(work)	cancel_work_sync(work)
 bool mod_timer(struct timer_list *timer, unsigned long expires);
 bool timer_del(struct timer_list *timer);
 
@@ -735,6 +739,7 @@ struct ib_cq {
 	void *cq_context;
 	enum ib_poll_context poll_ctx;
 	struct irq_poll iop;
+	struct work_struct work;	/* all queues here are IB_POLL_SOFTIRQ */
 	struct ib_wc *wc;
 	unsigned int n, room;
 	struct task *poller;

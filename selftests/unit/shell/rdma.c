@@ -459,12 +459,6 @@ int ib_destroy_qp(struct ib_qp *qp)
 	return 0;
 }
 
-/* ib_destroy_qp() does not fail here */
-void smcr_link_ignore(struct smcr_link *link)
-{
-}
-
-
 static void wr_fill(struct ib_qp *qp, struct wr *wr, const struct ib_send_wr *from)
 {
 	int i;
