@@ -298,7 +298,7 @@ void smcr_conn_release_tx(struct smcr_conn *conn)
 	if (!link || lent) {
 		conn_unlend(sndbuf);
 		conn_unlend(old);
-	} else if (smcr_link_silent(link) ||
+	} else if ((smcr_link_silent(link) && !READ_ONCE(link->may_read)) ||
 		   (conn->tx.signalled == conn->tx.prod.abs &&
 		    !conn->mv.unsure)) {
 		smcr_buf_free(sndbuf);

@@ -417,6 +417,12 @@ static void move_spread(struct smcr_conn *conn, struct smcr_link *from)
 	spin_unlock_bh(&conn->lock);
 }
 
+/* May the device of @from still read a send buffer? Then the buffer has to stay with @from */
+static bool move_tied(const struct smcr_conn *conn, const struct smcr_link *from)
+{
+	return READ_ONCE(from->may_read) && conn->snd.buf && !conn->snd.lent;
+}
+
 /* Move from a link that is stopped or drained to the first suitable link */
 static void move_off(struct smcr_conn *conn, struct smcr_link *from)
 {
@@ -425,6 +431,10 @@ static void move_off(struct smcr_conn *conn, struct smcr_link *from)
 	bool moved = false;
 	u16 tried = 0;
 
+	if (move_tied(conn, from)) {
+		move_failed(conn, from, SMCR_R_LINK_DEVICE);
+		return;
+	}
 	do {
 		to = smcr_lgr_another_link(conn->lgr, tried);
 		/* the connection's own link is used again: smcr_conn_stay_all() follows */

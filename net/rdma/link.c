@@ -167,13 +167,14 @@ static void link_free_cq(struct ib_cq *cq)
 
 /*
  * Keep the memory of a link whose queue pair the device has not destroyed: the device may
- * still receive into this memory. Completions are not looked at any more, as their handlers
- * belong to this module, which may be removed.
+ * still receive into this memory, and still read what a WRITE sends. Completions are not
+ * looked at any more, as their handlers belong to this module, which may be removed.
  */
 static void link_orphan(struct smcr_link *link)
 {
 	smcr_link_keep(link, link->qpn);
 	link_stop_cq(link->cq);
+	WRITE_ONCE(link->may_read, !link_drained(link) || link->unsignalled);
 }
 
 static void link_do_stop(struct smcr_link *link)

@@ -167,6 +167,9 @@ struct smcr_link_params {
  * @qp_err: the move of the QP to ERR was requested from the device; @verbs
  * @stopped: smcr_link_stop() has ended all traffic; written under @verbs,
  *	READ_ONCE()
+ * @may_read: the device may still read what a WRITE sends: it has not destroyed
+ *	@qp, nor completed all send WRs; written under @verbs before @stopped,
+ *	READ_ONCE()
  * @orphan: the device has failed to destroy @qp or a QP of
  *	smcr_link_probe_qp(); written under @verbs, read by the last
  *	smcr_link_put()
@@ -264,6 +267,7 @@ struct smcr_link {
 	struct mutex verbs;		/* see @verbs */
 	bool qp_err;
 	bool stopped;
+	bool may_read;
 	bool orphan;
 	struct ib_cq *probe_cq;
 

@@ -21,7 +21,7 @@
 const char *kernel_trouble(void);
 
 struct kind {
-	bool aborts, urgent, orderly, may_die, storm, fine, late, small, held, short_mem, no_mem, spread, reads, stays, turns;
+	bool aborts, urgent, orderly, may_die, storm, fine, late, small, held, short_mem, no_mem, spread, reads, stays, turns, keeps;
 	u8 links;
 };
 
@@ -64,6 +64,7 @@ static void draw_world(const struct kind *k)
 	w.short_mem = k->short_mem;
 	w.no_mem = k->no_mem ? 2 + pick(3) : 0;
 	w.stays = k->stays;
+	w.keeps = k->keeps;
 	w.spreads = k->spread ? 1 + pick(60) : 0;
 	w.slow_llc = k->held ? 800 : 40;
 	if (k->small) {
@@ -135,10 +136,13 @@ static bool run(const struct kind *k, u64 seed)
 	if (!kernel_trouble()[0])
 		group_end();
 	if (!kernel_trouble()[0]) {
-		rdma_end();
-		if (kmem_left(&who)) {
+		ok = rdma_end();
+		if (!ok)
+			printf("# seed %llu: completions of a link that was given up are handled\n", seed);
+		if (kmem_left(&who))
 			printf("# seed %llu: %u blocks are left, one of %s\n", seed,
 			       kmem_left(&who), who);
+		if (!ok || kmem_left(&who)) {
 			kernel_end();
 			return false;
 		}
@@ -211,7 +215,7 @@ static void run_many(const struct kind *k, unsigned int share)
 	u64 n = n_runs(share);
 	u64 from = getenv("FROM") ? strtoull(getenv("FROM"), NULL, 0) : 1;
 	u64 seed, done = 0, moves = 0, made = 0, reads = 0, conflicts = 0, full = 0, held = 0, others = 0,
-	    spread = 0, stayed = 0, lost = 0;
+	    spread = 0, stayed = 0, lost = 0, kept = 0;
 	u32 most_posts = 0;
 	unsigned int fails = 0;
 
@@ -238,16 +242,18 @@ static void run_many(const struct kind *k, unsigned int share)
 		spread += w.spread;
 		stayed += w.stayed;
 		lost += w.lost;
+		kept += w.kept;
 		most_posts = max(most_posts, w.most_posts);
 	}
-	printf("# seeds from %llu: %llu runs, %llu connections, %llu moves, %llu reads, %llu conflicts, %llu times no room, %llu late packets, %llu moves to a second choice, %llu for an even load, %llu links that stay, %llu lost as they could not move\n",
-	       from, done, made, moves, reads, conflicts, full, held, others, spread, stayed, lost);
+	printf("# seeds from %llu: %llu runs, %llu connections, %llu moves, %llu reads, %llu conflicts, %llu times no room, %llu late packets, %llu moves to a second choice, %llu for an even load, %llu links that stay, %llu lost as they could not move, %llu queue pairs that were not destroyed\n",
+	       from, done, made, moves, reads, conflicts, full, held, others, spread, stayed, lost, kept);
 	if (n < share)	/* too few to say how often something happens */
 		return;
 	EXPECT_TRUE(moves > done / 4);
 	EXPECT_TRUE(!k->turns || most_posts >= 16);
 	EXPECT_TRUE(!k->stays || stayed > done / 8);
 	EXPECT_TRUE(!k->no_mem || lost > done / 8);
+	EXPECT_TRUE(!k->keeps || (kept > done / 4 && lost > done / 16));
 	EXPECT_TRUE(!k->spread || spread > done / 4);
 }
 
@@ -395,6 +401,27 @@ TEST(shell__storm_no_move)
 				.spread = true, .stays = true };
 
 	covers("CONN-23 RMB-22");
+	run_many(&k, 300);
+}
+
+/*
+ * A device neither flushes nor destroys a queue pair, and may repeat its WRITEs
+ * at any time: what they read stays mapped
+ */
+TEST(shell__kept)
+{
+	const struct kind k = { .orderly = true, .aborts = true, .keeps = true };
+
+	covers("RMB-26");
+	run_many(&k, 600);
+}
+
+TEST(shell__storm_kept)
+{
+	const struct kind k = { .orderly = true, .storm = true, .aborts = true, .keeps = true,
+				.may_die = true };
+
+	covers("RMB-26");
 	run_many(&k, 300);
 }
 

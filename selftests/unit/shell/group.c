@@ -236,6 +236,11 @@ void smcr_report_reason(struct smcr_net *sn, enum smcr_reason why, u32 lgr_id, u
 			bad("connection %08x: another link was not tried", token);
 		w.deaths++;	/* errors from now on are no bugs */
 		break;
+	case SMCR_R_LINK_DEVICE:
+		if (!w.keeps)
+			bad("connection %08x: its device could be left", token);
+		apps_lost(token);
+		break;
 	case SMCR_R_RMBE_CONFLICT:
 		w.conflicts++;
 		break;

@@ -38,6 +38,7 @@ struct ib_qp {
 	enum { QP_INIT, QP_RTS, QP_ERR, QP_GONE } st;
 	bool broken;			/* nothing that it sends arrives */
 	bool mute;			/* its device does not flush */
+	bool kept;			/* its device does not destroy it either */
 	bool drained;			/* a WRITE of no bytes was posted, the last post */
 	bool watched;			/* a retry timer runs */
 	u32 progress, watched_at;
@@ -162,12 +163,47 @@ int smcr_buf_map(struct smcr_buf *buf, u8 d, struct ib_device *ibdev)
 	return 0;
 }
 
+/* The memory at a DMA address of device @d */
+static u8 *dma_at(u64 addr, int d)
+{
+	if ((int)(addr >> 56) != d + 1)
+		bad("an address of device %d on device %d", (int)(addr >> 56) - 1, d);
+	return (u8 *)(uintptr_t)(addr & ~(0xffULL << 56));
+}
+
+/* The header of a chunk, which is small, of a send buffer */
+static struct chunk *small_chunk(const u8 *at)
+{
+	return (struct chunk *)((uintptr_t)at & ~(((uintptr_t)2 << SMALL_SHIFT) - 1));
+}
+
+/* Does a queue pair that was not destroyed send again from a buffer? */
+static void kept_check(const struct smcr_buf *buf, u8 d)
+{
+	const struct ib_qp *qp;
+	const struct wr *wr;
+	u32 at;
+	int i;
+
+	for (qp = all_qps; qp; qp = qp->next) {
+		if (!qp->kept || qp->link->mem.d != d || qp->link->sn != buf->sn)
+			continue;
+		for (at = qp->acked; at != qp->head; at++) {
+			wr = &qp->wr[at % WRS];
+			for (i = 0; wr->pair && i < wr->n_sge; i++)
+				if (small_chunk(dma_at(wr->sge[i].addr, d))->buf == buf)
+					bad("the device may still read from a buffer that is unmapped");
+		}
+	}
+}
+
 void smcr_buf_unmap(struct smcr_buf *buf, u8 d)
 {
 	struct smcr_buf_map *map = buf ? buf->map[d] : NULL;
 
 	if (!map)
 		return;
+	kept_check(buf, d);
 	buf->map[d] = NULL;
 	point();
 	kfree(map);
@@ -224,20 +260,6 @@ int smcr_buf_sges(const struct smcr_buf *buf, u8 d, u32 lkey, u32 off, u32 len,
 		sge[n++].lkey = lkey;
 	}
 	return n;
-}
-
-/* The memory at a DMA address of device @d */
-static u8 *dma_at(u64 addr, int d)
-{
-	if ((int)(addr >> 56) != d + 1)
-		bad("an address of device %d on device %d", (int)(addr >> 56) - 1, d);
-	return (u8 *)(uintptr_t)(addr & ~(0xffULL << 56));
-}
-
-/* The header of a chunk, which is small, of a send buffer */
-static struct chunk *small_chunk(const u8 *at)
-{
-	return (struct chunk *)((uintptr_t)at & ~(((uintptr_t)2 << SMALL_SHIFT) - 1));
 }
 
 /* Completion queues */
@@ -407,7 +429,7 @@ void rdma_stay(struct ib_qp *qp)
 
 void rdma_fail(struct ib_qp *qp)
 {
-	qp->mute = chance(8);
+	qp->mute = chance(w.keeps ? 2 : 8);
 	qp_end(qp, IB_WC_RETRY_EXC_ERR);
 }
 
@@ -453,6 +475,10 @@ void smcr_link_modify_err(struct smcr_link *link)
 int ib_destroy_qp(struct ib_qp *qp)
 {
 	point();
+	if (qp->mute && w.keeps) {
+		qp->kept = true;
+		return -EBUSY;
+	}
 	qp->st = QP_GONE;
 	qp->cq = NULL;
 	qp_watch(qp->peer);
@@ -708,13 +734,43 @@ void rdma_start(void)
 	refused = NULL;
 }
 
-/* Queue pairs are freed here, as timers use them until the end of the run */
-void rdma_end(void)
+/* Free what the module has given up with a queue pair. False: it still handles completions */
+static bool kept_free(struct ib_qp *qp)
+{
+	struct smcr_link *link = qp->link;
+	bool ok = !link->cq->poller && !link->cq->arming && link->cq->iop.state;
+	struct smcr_buf *buf;
+
+	qp->kept = false;
+	while ((buf = link->reclaim)) {
+		link->reclaim = buf->reclaim_next;
+		smcr_buf_free(buf);
+	}
+	smcr_buf_free(link->rx_buf);
+	smcr_buf_free(link->tx_buf);
+	kfree(link->rx_wrs);
+	kfree(link->pends);
+	ib_free_cq(link->cq);
+	kfree(link);
+	w.kept++;
+	return ok;
+}
+
+/*
+ * Queue pairs are freed here, as timers use them until the end of the run. False: the module
+ * handles completions of one that it has given up.
+ */
+bool rdma_end(void)
 {
 	struct ib_qp *qp;
+	bool ok = true;
 
+	for (qp = all_qps; qp; qp = qp->next)
+		if (qp->kept && !kept_free(qp))
+			ok = false;
 	while ((qp = all_qps)) {
 		all_qps = qp->next;
 		kfree(qp);
 	}
+	return ok;
 }

@@ -52,7 +52,7 @@ extern struct plan *plan;		/* NULL: by chance */
 /* rdma.c */
 struct wire;
 void rdma_start(void);
-void rdma_end(void);
+bool rdma_end(void);
 unsigned int rdma_ready(void);		/* number of steps that the wire can do */
 void rdma_step(unsigned int i);
 bool rdma_is_ack(unsigned int i);
@@ -109,10 +109,11 @@ struct world {
 	bool stays;			/* a link that drains may be used again */
 	bool short_mem;			/* a buffer cannot be mapped for one device */
 	u8 no_mem;			/* one of so many maps of send buffers fails; 0: none */
+	bool keeps;			/* a device may fail to flush and to destroy a queue pair */
 	bool turns;			/* a ring takes many posts, which fit the send queue */
 	u32 stream;			/* bytes, in one direction only; 0: random */
 	u32 deaths;			/* groups that ended */
-	u32 moves, made, reads, conflicts, full, held_came, others, spread, stayed, lost;
+	u32 moves, made, reads, conflicts, full, held_came, others, spread, stayed, lost, kept;
 	u32 most_posts;			/* by one smcr_tx_push() */
 };
 
