@@ -226,16 +226,19 @@ u32 smcr_tx_writes(struct smcr_conn *conn, const struct smcr_tx_plan *plan,
 	return src;
 }
 
-/* Post a plan: up to two writes and their CDC at once; @last: see SMCR_TX_TURN */
+/*
+ * Post a plan: up to two writes and their CDC at once; @last: see SMCR_TX_TURN. A kernel that
+ * clears the stack would clear all of @sge and @w, of which a post uses a small part.
+ */
 static int tx_post_data(struct smcr_conn *conn,
 			const struct smcr_tx_plan *plan, u64 unsent,
 			bool last)
 {
 	struct smcr_buf *buf = smcr_tx_buf_at(conn, conn->tx.prod.abs);
-	struct ib_sge sge[2][SMCR_MAX_SGE];
+	struct ib_sge sge[2][SMCR_MAX_SGE] __uninitialized;
 	struct smcr_pos prod = conn->tx.prod;
 	struct smcr_sock *ssk = smcr_conn_sock(conn);
-	struct ib_rdma_wr w[2];
+	struct ib_rdma_wr w[2] __uninitialized;
 	bool signal;
 	int i, rc;
 	u32 src;

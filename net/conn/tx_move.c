@@ -27,8 +27,8 @@ static struct smcr_buf *tx_where(const struct smcr_conn *conn, u64 pos,
 static int tx_post_again(struct smcr_conn *conn,
 			 const struct smcr_tx_plan *plan, bool last)
 {
-	struct ib_sge sge[2][SMCR_MAX_SGE];
-	struct ib_rdma_wr w[2];
+	struct ib_sge sge[2][SMCR_MAX_SGE] __uninitialized;
+	struct ib_rdma_wr w[2] __uninitialized;
 	struct smcr_buf *buf;
 	u32 src;
 	int rc;

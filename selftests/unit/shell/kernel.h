@@ -29,6 +29,7 @@ typedef long long ssize64;
 #define U32_MAX		((u32)~0U)
 #define likely(x)	__builtin_expect(!!(x), 1)
 #define unlikely(x)	__builtin_expect(!!(x), 0)
+#define __uninitialized
 #define __rcu
 #define __user
 #define __percpu
