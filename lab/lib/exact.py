@@ -136,6 +136,7 @@ class Exact:
         self.counts = args.profile or self.sim      # the profiler runs
         self.figures_path = os.path.join(TREE, "lab", f"exact-{args.kernel}{'-sim' * self.sim}.json")
         self.guest = None
+        self.base = None            # Exact of the Revision that was measured before
         self.values = {}            # (series, point): [{us, insns, idle}]
         self.order = []             # of the points of each series, as they were measured
         self.system = ""
@@ -303,11 +304,12 @@ class Exact:
 
     def counted(self):
         """[(point, what the profiler counted, symbols)]"""
+        found = self.base.counted() if self.base else []
+        order = self.order[len(found):]
         blocks = read(os.path.join(self.out, "blocks")).split("end")
         # The warm-up of each series was marked as well.
-        at, found = 0, []
-        for line, first in zip(self.order, [True] + [a["series"] != b["series"] or a["run"] != b["run"]
-                                                     for a, b in zip(self.order, self.order[1:])]):
+        at = 0
+        for line, first in zip(order, [True] + [a["series"] != b["series"] or a["run"] != b["run"] for a, b in zip(order, order[1:])]):
             if first and line["series"] != "verbs":
                 at += 3
             counts = [tuple(int(x, b) for x, b in zip(l.split(), (16, 10, 10))) for l in blocks[at + line["nth"]].splitlines() if l]
@@ -414,6 +416,7 @@ class Exact:
         if base:
             other = self.again("-base")
             other.boot(base)
+            self.base = other
             self.values.update(other.values)
             self.order += other.order
         self.boot()
