@@ -215,6 +215,8 @@ void smcr_rmb_drop_mr(struct smcr_rmb *rmb, u8 d)
 			    lgr->id,
 			    smcr_dev_name(lgr->rmbs.devs[d].dev).s,
 			    rmb->buf->size);
+	smcr_dev_keeps(mr->device, &mr->res);
+	smcr_dev_keeps(mr->device, &mr->pd->res);
 	lgr->rmbs.devs[d].keep_pd = true;
 	rmb->leaked = true;
 }

@@ -124,6 +124,22 @@ static void dev_take_name(struct smcr_dev *dev)
 }
 
 /**
+ * smcr_dev_keeps() - rename the owner of an object that is never freed
+ * @ibdev: device
+ * @res: the object's entry in the RDMA core's list of objects
+ *
+ * This list shows the name of the module that has created the object. That name is freed
+ * with the module. The name of the device takes its place.
+ *
+ * Context: any.
+ */
+void smcr_dev_keeps(const struct ib_device *ibdev,
+		    struct rdma_restrack_entry *res)
+{
+	WRITE_ONCE(res->kern_name, ibdev->name);
+}
+
+/**
  * smcr_dev_name() - name of a device
  * @dev: device that the caller has a reference on
  *

@@ -122,6 +122,8 @@ struct smcr_dev_ops {
 /* Set before smcr_dev_init(), by net/wire.c */
 extern const struct smcr_dev_ops *smcr_dev_owner_ops;
 
+struct rdma_restrack_entry;
+
 int smcr_dev_init(void);
 void smcr_dev_exit(void);
 struct smcr_dev_name smcr_dev_name(struct smcr_dev *dev);
@@ -132,6 +134,8 @@ int smcr_dev_find(struct net *net, struct net_device *ndev, int family,
 bool smcr_dev_exists(struct net *net, struct net_device *ndev);
 int smcr_dev_lan(struct net *net, const struct smcr_port_id *at,
 		 struct smcr_port_id *out, int max);
+void smcr_dev_keeps(const struct ib_device *ibdev,
+		    struct rdma_restrack_entry *res);
 bool smcr_dev_pid_ok(const struct smcr_port_id *pid);
 void smcr_local_peer_id(const struct smcr_net *sn, u8 id[8]);
 u16 smcr_peer_instance(void);

@@ -172,7 +172,7 @@ static void link_free_cq(struct ib_cq *cq)
  */
 static void link_orphan(struct smcr_link *link)
 {
-	smcr_link_keep(link, link->qpn);
+	smcr_link_keep(link, link->qp);
 	link_stop_cq(link->cq);
 	WRITE_ONCE(link->may_read, !link_drained(link) || link->unsignalled);
 }

@@ -18,7 +18,6 @@ struct smcr_rx_wr {
 #define SMCR_RNR_TIMER		5	/* verbs encoding, 60 us */
 
 /* link_state.c */
-void smcr_link_keep(struct smcr_link *link, u32 qpn);
 void smcr_link_lost(struct smcr_link *link);
 bool smcr_link_set_state(struct smcr_link *link, u8 st, enum smcr_reason why);
 int smcr_link_advance(struct smcr_link *link, u8 st);
@@ -37,5 +36,6 @@ void smcr_link_abandon(struct smcr_link *link);
 int smcr_link_create_qp(struct smcr_link *link);
 int smcr_link_to_init(struct smcr_link *link);
 void smcr_link_modify_err(struct smcr_link *link);
+void smcr_link_keep(struct smcr_link *link, struct ib_qp *qp);
 
 #endif /* _SMCR_LINK_IMPL_H */

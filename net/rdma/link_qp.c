@@ -203,6 +203,28 @@ void smcr_link_modify_err(struct smcr_link *link)
 	ib_modify_qp(link->qp, &attr, IB_QP_STATE);
 }
 
+/**
+ * smcr_link_keep() - keep a link whose queue pair the device has not destroyed
+ * @link: link; its memory, completion queues and protection domain are never
+ *	freed
+ * @qp: queue pair
+ *
+ * Context: process; link->verbs held.
+ */
+void smcr_link_keep(struct smcr_link *link, struct ib_qp *qp)
+{
+	const struct ib_device *ibdev = link->pid.dev->ibdev;
+
+	lockdep_assert_held(&link->verbs);
+	net_warn_ratelimited("link group %u: device %s keeps queue pair %u, its memory is lost\n",
+			     link->lgr_id, smcr_dev_name(link->pid.dev).s,
+			     qp->qp_num);
+	smcr_dev_keeps(ibdev, &qp->res);
+	smcr_dev_keeps(ibdev, &qp->send_cq->res);
+	smcr_dev_keeps(ibdev, &link->pd->res);
+	link->orphan = true;
+}
+
 static struct ib_cq *link_probe_cq(struct smcr_link *link)
 {
 	struct ib_cq *cq;
@@ -263,15 +285,13 @@ struct ib_qp *smcr_link_probe_qp(struct smcr_link *link)
 void smcr_link_probe_end(struct ib_qp *qp)
 {
 	struct smcr_link *link;
-	u32 qpn;
 
 	if (!qp)
 		return;
 	link = qp->recv_cq->cq_context;
-	qpn = qp->qp_num;
 	if (!ib_destroy_qp(qp))
 		return;
 	mutex_lock(&link->verbs);
-	smcr_link_keep(link, qpn);
+	smcr_link_keep(link, qp);
 	mutex_unlock(&link->verbs);
 }

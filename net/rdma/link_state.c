@@ -109,19 +109,3 @@ void smcr_link_settle(struct smcr_link *link, atomic_t *count)
 	if (atomic_dec_and_test(count) && wq_has_sleeper(&link->drain_wait))
 		wake_up(&link->drain_wait);
 }
-
-/**
- * smcr_link_keep() - keep a link whose queue pair the device has not destroyed
- * @link: link; its memory, completion queues and protection domain are never
- *	freed
- * @qpn: number of the queue pair
- *
- * Context: process; link->verbs held.
- */
-void smcr_link_keep(struct smcr_link *link, u32 qpn)
-{
-	lockdep_assert_held(&link->verbs);
-	net_warn_ratelimited("link group %u: device %s keeps queue pair %u, its memory is lost\n",
-			     link->lgr_id, smcr_dev_name(link->pid.dev).s, qpn);
-	link->orphan = true;
-}

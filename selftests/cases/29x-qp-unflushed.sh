@@ -3,8 +3,8 @@
 #
 # A device neither flushes a queue pair nor destroys it. What is outstanding on this queue
 # pair may complete at any time, also when the module is removed: nothing of the module
-# runs then. The module can be removed, the queue pair completes everything, and the
-# module works when it is loaded again.
+# runs then. The module can be removed, the RDMA core still lists the queue pair, which
+# completes everything, and the module works when it is loaded again.
 #
 # covers: MISC-20
 # timeout: 90
@@ -27,7 +27,7 @@ server() {
 }
 
 client() {
-	local fails=/sys/module/smcr_verbsfail/parameters
+	local what fails=/sys/module/smcr_verbsfail/parameters
 	load_smcr
 	insmod "$TREE/build/mod/$KERNEL/smcr_verbsfail.ko" dev="$(rnic 0)"
 	echo 1 > $fails/no_err
@@ -38,6 +38,10 @@ client() {
 	check "the module is removed" unload_smcr
 	[ "$FABRIC" != sim ] || poll 20 test ! -d /sys/module/smcr
 	check "no module" test ! -d /sys/module/smcr
+	# a name of the owner that is still there
+	for what in qp cq pd; do
+		check "$what: it has an owner" bash -c "rdma resource show $what | grep -q 'comm .*$(rnic 0)'"
+	done
 	# it flushes and destroys the queue pair
 	rmmod smcr_verbsfail
 	load_smcr

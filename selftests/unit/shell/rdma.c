@@ -472,6 +472,12 @@ void smcr_link_modify_err(struct smcr_link *link)
 	qp_end(link->qp, IB_WC_WR_FLUSH_ERR);
 }
 
+void smcr_link_keep(struct smcr_link *link, struct ib_qp *qp)
+{
+	lockdep_assert_held(&link->verbs);
+	link->orphan = true;
+}
+
 int ib_destroy_qp(struct ib_qp *qp)
 {
 	point();
