@@ -220,6 +220,17 @@ static bool move_may(const struct smcr_conn *conn, const struct smcr_link *from)
 }
 
 /*
+ * May the device of @from still read data that the connection has sent? Then the send
+ * buffers have to stay with @from.
+ */
+static bool move_tied(const struct smcr_conn *conn, const struct smcr_link *from)
+{
+	lockdep_assert_held(&conn->lock);
+	return READ_ONCE(from->may_read) && conn->snd.buf && !conn->snd.lent &&
+	       conn->mv.leave != SMCR_MV_LEAVES;
+}
+
+/*
  * Move from @from to @to if *@why is SMCR_R_NONE. Returns false if the connection was not
  * moved. Then *@why is the reason, or SMCR_R_NONE if the connection is not on @from any
  * more, or @from is used again.
@@ -232,6 +243,8 @@ static bool move_to(struct smcr_conn *conn, struct smcr_link *from,
 	spin_lock_bh(&conn->lock);
 	if (!conn->lgr || conn->link != from || !move_may(conn, from)) {
 		*why = SMCR_R_NONE;
+	} else if (move_tied(conn, from)) {
+		*why = SMCR_R_LINK_DEVICE;
 	} else if (*why == SMCR_R_NONE) {
 		queued = smcr_link_cancel_wait(from, &conn->tx.sq_wait);
 		moved = move_locked(conn, from, to);
@@ -417,12 +430,6 @@ static void move_spread(struct smcr_conn *conn, struct smcr_link *from)
 	spin_unlock_bh(&conn->lock);
 }
 
-/* May the device of @from still read a send buffer? Then the buffer has to stay with @from */
-static bool move_tied(const struct smcr_conn *conn, const struct smcr_link *from)
-{
-	return READ_ONCE(from->may_read) && conn->snd.buf && !conn->snd.lent;
-}
-
 /* Move from a link that is stopped or drained to the first suitable link */
 static void move_off(struct smcr_conn *conn, struct smcr_link *from)
 {
@@ -431,10 +438,6 @@ static void move_off(struct smcr_conn *conn, struct smcr_link *from)
 	bool moved = false;
 	u16 tried = 0;
 
-	if (move_tied(conn, from)) {
-		move_failed(conn, from, SMCR_R_LINK_DEVICE);
-		return;
-	}
 	do {
 		to = smcr_lgr_another_link(conn->lgr, tried);
 		/* the connection's own link is used again: smcr_conn_stay_all() follows */

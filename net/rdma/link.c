@@ -132,10 +132,13 @@ static void link_log_failed(struct smcr_link *link)
 }
 
 /*
- * Wait until the RDMA core's handler of the completion queue has returned, and keep it from
- * being started again by the mark that says that it is scheduled already. In softirq, the
- * handler clears this mark before it requests the next interrupt, so the mark alone does not
- * say that it has returned.
+ * Wait until the RDMA core's handler of the completion queue has returned. Its mark
+ * "scheduled" is set then, and stays set, so nothing starts the handler again. In softirq,
+ * the handler clears this mark before it requests the next interrupt, so the mark alone does
+ * not say that it has returned. In a workqueue the mark is PENDING: cancel_work_sync() takes
+ * a work off the queue, and an event may queue it again before this function has set PENDING.
+ * (Linux 6.1 has no disable_work_sync().) After this neither function may be called again,
+ * nor ib_free_cq(): it waits for PENDING.
  */
 static void link_stop_cq(struct ib_cq *cq)
 {
@@ -174,7 +177,10 @@ static void link_orphan(struct smcr_link *link)
 {
 	smcr_link_keep(link, link->qp);
 	link_stop_cq(link->cq);
-	WRITE_ONCE(link->may_read, !link_drained(link) || link->unsignalled);
+	spin_lock_bh(&link->lock);
+	if (!READ_ONCE(link->drained) && link->posted != link->completed)
+		WRITE_ONCE(link->may_read, true);
+	spin_unlock_bh(&link->lock);
 }
 
 static void link_do_stop(struct smcr_link *link)
@@ -218,7 +224,11 @@ bool smcr_link_stop(struct smcr_link *link)
 	first = !link->stopped;
 	if (first) {
 		link_do_stop(link);
-		WRITE_ONCE(link->stopped, true);
+		/*
+		 * Pairs with smcr_link_silent(): without the release, a reader
+		 * that finds the link stopped could miss may_read.
+		 */
+		smp_store_release(&link->stopped, true);
 	}
 	mutex_unlock(&link->verbs);
 	return first;

@@ -165,11 +165,11 @@ struct smcr_link_params {
  * @mtu: effective MTU, verbs enumeration; set once, see smcr_link_met()
  * @verbs: serializes modify and destroy of the QP; mutex, taken before @lock
  * @qp_err: the move of the QP to ERR was requested from the device; @verbs
- * @stopped: smcr_link_stop() has ended all traffic; written under @verbs,
- *	READ_ONCE()
- * @may_read: the device may still read what a WRITE sends: it has not destroyed
- *	@qp, nor completed all send WRs; written under @verbs before @stopped,
- *	READ_ONCE()
+ * @stopped: smcr_link_stop() has ended all traffic; written under @verbs, see
+ *	smcr_link_silent()
+ * @may_read: the device may still read what a WRITE sends, as it has neither
+ *	destroyed @qp nor completed all send WRs; written under @verbs before
+ *	@stopped, READ_ONCE() after smcr_link_silent()
  * @orphan: the device has failed to destroy @qp or a QP of
  *	smcr_link_probe_qp(); written under @verbs, read by the last
  *	smcr_link_put()
@@ -360,7 +360,11 @@ static inline bool smcr_link_met(const struct smcr_link *link)
 /* True if no post of a connection is pending on the link. Any context */
 static inline bool smcr_link_silent(const struct smcr_link *link)
 {
-	return READ_ONCE(link->stopped) || READ_ONCE(link->drained);
+	/*
+	 * Pairs with smp_store_release() in smcr_link_stop(): without the
+	 * acquire, the caller could read may_read from before the stop.
+	 */
+	return smp_load_acquire(&link->stopped) || READ_ONCE(link->drained);
 }
 
 /* May connections send over the link? Any context */

@@ -537,9 +537,10 @@ int ib_post_send(struct ib_qp *qp, const struct ib_send_wr *wr,
 		qp->drained = wr->opcode == IB_WR_RDMA_WRITE && !wr->num_sge && qp->link->draining;
 		wr_fill(qp, &qp->wr[qp->head % WRS], wr);
 		if (qp->st == QP_ERR) {
+			qp->head++;
 			if (!qp->mute) {
 				cq_add(qp->cq, wr->wr_cqe, IB_WC_WR_FLUSH_ERR, IB_WC_SEND, 0);
-				qp->acked = qp->sent = ++qp->head;
+				qp->acked = qp->sent = qp->head;
 			}
 			continue;
 		}
