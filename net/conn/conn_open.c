@@ -243,21 +243,13 @@ void smcr_conn_activate(struct smcr_conn *conn)
 /* Maximum number of send buffers of ended connections on a link's reclaim list */
 #define SMCR_RECLAIM_MAX	64
 
-static void conn_lend_bufs(struct smcr_link *link, struct smcr_buf *sndbuf,
-			   struct smcr_buf *old)
-{
-	if (sndbuf)
-		smcr_link_lend_buf(link, sndbuf);
-	if (old)
-		smcr_link_lend_buf(link, old);
-}
-
 /* Keep send buffers until the queue pair is destroyed: an RDMA WRITE may still read them */
 static void conn_keep_bufs(struct smcr_conn *conn, struct smcr_link *link,
 			   struct smcr_buf *sndbuf, struct smcr_buf *old)
 {
 	if (READ_ONCE(link->may_read)) {
-		conn_lend_bufs(link, sndbuf, old);
+		smcr_link_lend_buf(link, sndbuf);
+		smcr_link_lend_buf(link, old);
 		return;
 	}
 	smcr_link_reclaim_buf(link, sndbuf);

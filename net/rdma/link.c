@@ -137,8 +137,8 @@ static void link_log_failed(struct smcr_link *link)
  * the handler clears this mark before it requests the next interrupt, so the mark alone does
  * not say that it has returned. In a workqueue the mark is PENDING: cancel_work_sync() takes
  * a work off the queue, and an event may queue it again before this function has set PENDING.
- * (Linux 6.1 has no disable_work_sync().) After this neither function may be called again,
- * nor ib_free_cq(): it waits for PENDING.
+ * (Linux 6.1 has no disable_work_sync().) A queue whose mark is set must not be stopped again
+ * or freed: both would wait for the mark.
  */
 static void link_stop_cq(struct ib_cq *cq)
 {
@@ -333,12 +333,14 @@ void smcr_link_put(struct smcr_link *link)
 /**
  * smcr_link_lend_buf() - keep a send buffer until the QP is destroyed
  * @link: link; the caller has a reference
- * @buf: buffer, mapped for the device of the link only
+ * @buf: buffer or NULL, mapped for the device of the link only
  *
  * Context: any.
  */
 void smcr_link_lend_buf(struct smcr_link *link, struct smcr_buf *buf)
 {
+	if (!buf)
+		return;
 	spin_lock_bh(&link->lock);
 	buf->reclaim_next = link->reclaim;
 	link->reclaim = buf;
