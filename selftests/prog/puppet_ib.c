@@ -521,17 +521,24 @@ static bool wr_over(void *arg)
 	return w->l->wr_done >= w->n;
 }
 
+/* Wait until the first @n work requests of the link have completed */
+static void wait_wrs(struct link *l, unsigned long n)
+{
+	struct wr_wait w = { l, n };
+
+	if (!pump(now_ms() + T_WR * (u64)slow, -1, wr_over, &w))
+		fail("a work request never completes");
+}
+
 static int finish(struct link *l, bool wait)
 {
-	struct wr_wait w = { l, ++l->wr_posted };
-
+	l->wr_posted++;
 	/* a send queue of SENDs that are not waited for fills half of TX_LEN */
 	if (!wait) {
 		reap();
 		return 0;
 	}
-	if (!pump(now_ms() + T_WR * (u64)slow, -1, wr_over, &w))
-		fail("a work request never completes");
+	wait_wrs(l, l->wr_posted);
 	return l->wc_status;
 }
 
@@ -539,6 +546,9 @@ static int post(struct link *l, struct ibv_send_wr *wr)
 {
 	struct ibv_send_wr *ptr;
 
+	/* requests that are not waited for may come faster than they complete */
+	if (l->wr_posted - l->wr_done >= SQ_DEPTH)
+		wait_wrs(l, l->wr_posted - SQ_DEPTH + 1);
 	wr->wr_id = (u64)link_no(l) << 32;
 	return ibv_post_send(l->qp, wr, &ptr);
 }
