@@ -2,8 +2,8 @@
 # shellcheck shell=bash
 #
 # The MAC of a client's RDMA port changes while a link group lives: the group, whose peer
-# has the old MAC, ends at once with its connection, and gets no other connection. The
-# next connection is a first contact with the new MAC.
+# has the old MAC, ends at once with its connection, and gets no other connection. When the
+# port has its GIDs again, the next connection is a first contact with the new MAC.
 #
 # covers: LG-02
 # timeout: 60
@@ -29,12 +29,13 @@ client() {
 	macvlan_setup
 	await up 20
 	bg "$PROG/sockcmd" limit:40 slot:1 socket connect:10.88.0.1:5000 send:5 recv:5 mark:one \
-		recv:1=ECONNRESET mark:ended slot:2 socket connect:10.88.0.1:5000 send:50000 recv:50000 close
+		recv:1=ECONNRESET mark:ended await:usable slot:2 socket connect:10.88.0.1:5000 send:50000 recv:50000 close
 	await one 20
 	eq "SMC-R before" "$(smc_clients)" 1
-	check "another MAC" ip link set mv0 address $NEW
+	macvlan_mac $NEW
 	check "the group ends for this reason" eventually 5 lost
 	await ended 5
+	mark usable
 	check "client" wait "$BG"
 	eq "no group is used again" "$(smc_sum client-reuses)" 0
 	eq "first contacts" "$(smc_sum client-first-contacts)" 2

@@ -15,10 +15,14 @@
 # a peer ID
 HEX16='[0-9a-f]{16}'
 
-# logged DESC REGEX [MIN [MAX]]: lines of the kernel log since the case began
+# lines REGEX: how many lines of the kernel log since the case began
+lines() { messages | grep -cE "smcr: $1" || :; }
+has_lines() { [ "$(lines "$1")" -ge "$2" ]; }
+# logged DESC REGEX [MIN [MAX]]: as many lines. Some are logged by a worker, after the event.
 logged() {
 	local n
-	n=$(messages | grep -cE "smcr: $2" || :)
+	eventually 5 has_lines "$2" "${3:-1}" || :
+	n=$(lines "$2")
 	passes "$1 ($n lines)" test "$n" -ge "${3:-1}" -a "$n" -le "${4:-999}" || messages | grep smcr: | tail -20
 }
 

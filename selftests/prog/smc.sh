@@ -110,6 +110,20 @@ macvlan_setup() {
 }
 macvlan_active() { rdma link show "rxm$ID/1" | grep -q 'state ACTIVE'; }
 
+# macvlan_mac MAC: give mv0 this MAC, and wait until the device has its GIDs again. The
+# default GID is made of the MAC, and is the first that comes again.
+macvlan_mac() {
+	check "another MAC" ip link set mv0 address "$1"
+	check "the GIDs come again" eventually 5 macvlan_gids "$1"
+}
+macvlan_gids() {
+	local m
+	IFS=: read -ra m <<< "$1"
+	local gids=/sys/class/infiniband/rxm$ID/ports/1/gids first
+	first=$(printf 'fe80:0000:0000:0000:%02x%s:%sff:fe%s:%s%s' $((0x${m[0]} ^ 2)) "${m[@]:1}")
+	grep -qx "$first" "$gids/0" && grep -qsh "ffff:0a58:$(printf %04x "$ID")$" "$gids"/*
+}
+
 # macvlan_undo: both hosts have their own device again
 macvlan_undo() {
 	barrier undo
