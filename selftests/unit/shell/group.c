@@ -656,9 +656,9 @@ static void link_lose(struct pair_of_links *p)
 		if (w.stays && !lost && chance(2) && !p->leaving[0] && !p->leaving[1]) {
 			p->back = true;
 			begin_leave(p, i, true);
-			/* sometimes all others fail at once */
+			/* sometimes all others fail at once; meanwhile this one may be back */
 			for (k = chance(2) ? 0 : LINKS_MAX; k < LINKS_MAX; k++)
-				if (can_lose(&links[k]))
+				if (&links[k] != p && can_lose(&links[k]))
 					link_lose(&links[k]);
 			break;
 		}
