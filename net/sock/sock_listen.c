@@ -324,13 +324,13 @@ static void child_enqueue(struct smcr_sock *lsk, struct smcr_sock *child)
 }
 
 /*
- * Both sides offered SMC-R: begin a handshake, which waits for the Proposal. The child is
- * first queued, as the end of the handshake takes it off hs_q. Then it is hooked: for an inner
- * socket without our callbacks smcr_tcp_taken() returns true, as for one in a sockmap.
+ * Both sides offered SMC-R: begin a handshake, which waits for the Proposal. The child is first
+ * queued, as the end of the handshake takes it off hs_q. Then it is hooked: smcr_tcp_taken()
+ * returns true for an inner socket without our callbacks, as for one in a sockmap.
  */
 static void child_begin_hs(struct smcr_sock *lsk, struct smcr_sock *child)
 {
-	lock_sock(&child->sk);
+	lock_sock_nested(&child->sk, SINGLE_DEPTH_NESTING);
 	child_enqueue(lsk, child);
 	smcr_sock_set_mode(child, SMCR_MODE_HANDSHAKE);
 	smcr_tcp_hook(child, lsk);
@@ -540,7 +540,7 @@ void smcr_listener_stop(struct smcr_sock *lsk)
 	sock_owned_by_me(&lsk->sk);
 
 	smcr_sock_set_mode(lsk, SMCR_MODE_INIT);
-	/* no deadlock: the work only tries the socket lock */
+	/* no deadlock: the work only tries this lock; that of its child is nested */
 	if (cancel_work_sync(&lsk->accept_work))
 		sock_put(&lsk->sk);
 	listener_drain(lsk);

@@ -4,7 +4,8 @@
 # The listener's work stops between the begin of a child's handshake and the callbacks of its
 # TCP socket, for longer than the handshake may take. A child whose client is silent is dropped
 # then, and one that is declined meanwhile is returned by accept(), each once. The listener
-# accepts the next connection.
+# accepts the next connection. A listener that is closed meanwhile waits for that work, and
+# resets the child.
 #
 # covers: CLC-13
 # module: ours none
@@ -32,6 +33,14 @@ server() {
 		mark $conn.next
 	done
 	app_end "accept() returned the declined and the good one"
+	latch child-begin
+	app_bg limit:60 socket listen:5001 mark:up2 await:begun close
+	await closed
+	holds child-begin
+	mark begun
+	nap 0.5
+	unlatch child-begin
+	app_end "the listener is closed"
 	check "no connection is left" eventually 20 smc_idle
 }
 
@@ -54,5 +63,10 @@ client() {
 		await declined.next
 		$(host 2)
 		$(done5)
+		await up2
+		conn closed
+		connect $PEER 5001
+		mark closed
+		rx rst 10s
 	E
 }
