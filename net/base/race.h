@@ -2,7 +2,8 @@
 /*
  * Delay points: latches (race.c) at places where threads may race. With a latch
  * a test decides which thread goes first. Without SMCR_RACE these functions are
- * empty.
+ * empty. SMCR_RACE also compiles checks that are too slow for use, or that a peer
+ * can make fail.
  */
 #ifndef _SMCR_RACE_H
 #define _SMCR_RACE_H

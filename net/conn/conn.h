@@ -95,6 +95,8 @@ struct smcr_conn_ka {
  * @blocked: the last CDC processed has B
  * @asks: the last CDC processed has R
  * @redo: a CDC with F has come, so the peer's producer cursor may be behind @prod
+ * @beyond: a CDC with A has come, and its producer cursor was not applied, so the peer may have
+ *	written beyond @prod
  * @redo_at: jiffies when the last CDC with F came
  * @redo_num: number of the link that the last CDC with F came on
  * @purged: unread data were dropped; rx_copy() reads @purged without the lock
@@ -114,6 +116,7 @@ struct smcr_conn_rx {
 		bool blocked;
 		bool asks;
 		bool redo;
+		bool beyond;
 		bool purged;
 		bool lost;
 		bool rest;

@@ -115,6 +115,7 @@ static enum smcr_reason conn_apply(struct smcr_conn *conn,
 		prod = conn->rx.prod;
 		*rx = 0;
 		behind = true;
+		conn->rx.beyond = true;
 	}
 	*urg = behind ? 0 : smcr_urg_rx_flags(&conn->rx.urg, cdc->pflags,
 					      prod.abs, conn->rx.ackable.abs);

@@ -127,7 +127,7 @@ int smcr_conn_open(struct smcr_sock *ssk, struct smcr_lgr *lgr,
 		      !smcr_rmb_rkey(conn->own.elem.rmb, link))) {
 		*why = SMCR_R_NO_LINK;
 		smcr_link_put(link);
-		smcr_rmb_put_elem(&conn->own.elem, false);
+		smcr_rmb_put_elem(&conn->own.elem, 0, false);
 		return -ENOTCONN;
 	}
 
@@ -150,7 +150,7 @@ int smcr_conn_open(struct smcr_sock *ssk, struct smcr_lgr *lgr,
 		conn->lgr = NULL;
 		link = smcr_conn_set_link(conn, NULL);
 		spin_unlock_bh(&conn->lock);
-		smcr_rmb_put_elem(&conn->own.elem, false);
+		smcr_rmb_put_elem(&conn->own.elem, 0, false);
 		smcr_link_detach(link);
 		smcr_lgr_put(lgr);
 		sock_put(&ssk->sk);
@@ -392,6 +392,24 @@ void smcr_conn_unkeep_rest(struct smcr_conn *conn)
 }
 
 /*
+ * Number of bytes, from the start of the own element, that the peer may have written. If both
+ * sides have sent C, and nothing else has ended the connection, the peer has announced all of
+ * them. After any other end the peer may have written anywhere. This is also assumed, as a
+ * precaution, if the peer has moved the connection.
+ */
+static u32 conn_written(const struct smcr_conn *conn)
+{
+	u32 size = conn->own.elem.size;
+
+	lockdep_assert_held(&conn->lock);
+	if (!conn->fsm.rx_closed || !conn->fsm.tx_closed ||
+	    conn->end.why != SMCR_R_NONE || conn->rx.beyond ||
+	    conn->rx.redo)
+		return size;
+	return min_t(u64, conn->rx.ring.base + conn->rx.prod.abs, size);
+}
+
+/*
  * Release the element and the references. @keep: unread data stay for the reader, which is
  * possible only in a dead group. Without @keep, unread data are dropped: a CDC may have
  * brought some since the caller's check. The socket lock is held if the socket is still in
@@ -403,6 +421,7 @@ static void conn_release_rx(struct smcr_conn *conn, bool quarantine,
 	struct smcr_sock *ssk = smcr_conn_sock(conn);
 	struct smcr_lgr *lgr = conn->lgr;
 	struct smcr_link *link;
+	u32 written;
 	bool rest;
 
 	if (!lgr)
@@ -415,6 +434,7 @@ static void conn_release_rx(struct smcr_conn *conn, bool quarantine,
 		smcr_conn_purge_rx(conn);
 	rest = conn_keep_rest(conn);
 	conn->rx.rest = rest;
+	written = conn_written(conn);
 	conn->lgr = NULL;
 	link = smcr_conn_set_link(conn, NULL);
 	spin_unlock_bh(&conn->lock);
@@ -422,7 +442,7 @@ static void conn_release_rx(struct smcr_conn *conn, bool quarantine,
 	if (rest)
 		conn->own.elem.rmb = NULL;
 	else
-		smcr_rmb_put_elem(&conn->own.elem, quarantine);
+		smcr_rmb_put_elem(&conn->own.elem, written, quarantine);
 	smcr_count(ssk->sn, SMCR_CNT_CONN_FREED);
 	if (sock_flag(&ssk->sk, SOCK_DEAD))
 		smcr_conn_unorphan(conn);

@@ -162,7 +162,7 @@ int smcr_rmb_get_elem(struct smcr_lgr *lgr, u8 bsize, struct mem_cgroup *memcg,
 		      struct smcr_elem *elem, struct smcr_rmb_req *req,
 		      enum smcr_reason *why);
 bool smcr_rmb_has_room(const struct smcr_lgr *lgr, u8 bsize);
-void smcr_rmb_put_elem(struct smcr_elem *elem, bool quarantine);
+void smcr_rmb_put_elem(struct smcr_elem *elem, u32 written, bool quarantine);
 int smcr_rmb_register_all(struct smcr_lgr *lgr, struct smcr_link *link);
 int smcr_rmb_tokens(struct smcr_lgr *lgr, struct smcr_link *link, u8 carrier,
 		    struct smcr_llc_rtoken_pair **tok);

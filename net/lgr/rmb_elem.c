@@ -199,8 +199,8 @@ static void rmb_set_eye(const struct smcr_elem *elem)
  * @lgr: group with a link; the caller has a reference
  * @bsize: wanted element size code
  * @memcg: memory cgroup that a new RMB is charged to; the caller has a reference
- * @elem: filled on success: the element is busy and zeroed, and has an eye catcher if the
- *	group uses eye catchers or may still agree on them
+ * @elem: filled on success: the element is busy and zero (see elem_clear()), and has an eye
+ *	catcher if the group uses eye catchers or may still agree on them
  * @req: the caller's requests so far
  * @why: reason on failure
  *
@@ -251,15 +251,33 @@ int smcr_rmb_get_elem(struct smcr_lgr *lgr, u8 bsize, struct mem_cgroup *memcg,
 	return 0;
 }
 
+/*
+ * Clear the first @written bytes of an element. Apart from its eye catcher it was zero when it
+ * was given out, so all of it is zero afterwards (RMB-13), except for bytes that the peer has
+ * written and never announced. They stay, and only connections of the same peer may read them:
+ * an element does not outlive its group (SEC-09). The eye catcher is cleared even if @written
+ * is 0.
+ */
+static void elem_clear(const struct smcr_elem *elem, u32 written)
+{
+	u32 len = clamp_t(u32, written, sizeof(u32), elem->size);
+
+	smcr_buf_zero(elem->rmb->buf, elem->off, len);
+	smcr_buf_check_zero(elem->rmb->buf, elem->off + len, elem->size - len);
+}
+
 /**
  * smcr_rmb_put_elem() - give back the element of a connection
  * @elem: element; @elem->rmb is NULL afterwards. If it is NULL already, nothing happens
+ * @written: number of bytes, from the start of the element, that the peer may have written:
+ *	0 if the peer does not know the element. At least these are cleared
  * @quarantine: the peer did not confirm the end of the connection and may still write. So
- *	the element is kept back for T_ABORT (RMB-22, RMB-23), and is cleared after that
+ *	the element is kept back for T_ABORT (RMB-22, RMB-23). After that, all of it is
+ *	cleared
  *
  * Context: process, sleeps; the caller has a reference on the group.
  */
-void smcr_rmb_put_elem(struct smcr_elem *elem, bool quarantine)
+void smcr_rmb_put_elem(struct smcr_elem *elem, u32 written, bool quarantine)
 {
 	struct smcr_rmb *rmb = elem->rmb;
 	struct smcr_lgr *lgr;
@@ -270,7 +288,7 @@ void smcr_rmb_put_elem(struct smcr_elem *elem, bool quarantine)
 	lgr = rmb->lgr;
 	/* no lock: a busy element belongs to its connection alone */
 	if (!quarantine)
-		smcr_buf_zero(rmb->buf, elem->off, elem->size);
+		elem_clear(elem, written);
 
 	smcr_race(lgr->sn->net, "elem-put");
 	mutex_lock(&lgr->rmbs.mutex);

@@ -526,6 +526,34 @@ void smcr_buf_zero(struct smcr_buf *buf, u32 off, u32 len)
 	smcr_buf_sync_dev(buf, off, len);
 }
 
+#ifdef SMCR_RACE
+/**
+ * smcr_buf_check_zero() - warn if a range is not zero, in test builds only
+ * @buf: buffer, DMA_BIDIRECTIONAL
+ * @off: start
+ * @len: bytes
+ *
+ * The range is synced for each device, as bounce buffers may have other bytes.
+ *
+ * Context: any.
+ */
+void smcr_buf_check_zero(struct smcr_buf *buf, u32 off, u32 len)
+{
+	u32 at, run;
+	void *p;
+	u8 d;
+
+	for (d = 0; d < READ_ONCE(buf->n_map); d++) {
+		smcr_buf_sync_cpu(buf, d, off, len);
+		for (at = off; at < off + len; at += run) {
+			p = smcr_buf_at(buf, at, off + len - at, &run);
+			WARN_ONCE(memchr_inv(p, 0, run),
+				  "smcr: bytes that the peer did not announce\n");
+		}
+	}
+}
+#endif
+
 /**
  * smcr_buf_sges() - SGEs for [off, off+len)
  * @buf: buffer

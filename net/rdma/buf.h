@@ -123,6 +123,13 @@ static inline u64 smcr_buf_dma(const struct smcr_buf *buf, u8 d, u32 i)
 }
 
 void smcr_buf_zero(struct smcr_buf *buf, u32 off, u32 len);
+#ifdef SMCR_RACE
+void smcr_buf_check_zero(struct smcr_buf *buf, u32 off, u32 len);
+#else
+static inline void smcr_buf_check_zero(struct smcr_buf *buf, u32 off, u32 len)
+{
+}
+#endif
 
 int smcr_buf_sges(const struct smcr_buf *buf, u8 d, u32 lkey, u32 off, u32 len,
 		  struct ib_sge *sge, int max);

@@ -254,10 +254,23 @@ static void elem_check(struct host *h)
 {
 	u32 i;
 
-	for (i = 0; i < w.n_elems; i++)
-		if (h->elem[i].st == ELEM_QUARANTINE &&
-		    time_after(jiffies, h->elem[i].since + h->sn.knobs.t_abort))
-			h->elem[i].st = ELEM_FREE;
+	for (i = 0; i < w.n_elems; i++) {
+		if (h->elem[i].st != ELEM_QUARANTINE ||
+		    !time_after(jiffies, h->elem[i].since + h->sn.knobs.t_abort))
+			continue;
+		smcr_buf_zero(h->rmb_buf, i * w.elem_size, w.elem_size);
+		h->elem[i].st = ELEM_FREE;
+	}
+}
+
+static bool elem_zero(struct host *h, u32 i)
+{
+	u32 at, run;
+
+	for (at = 0; at < w.elem_size; at++)
+		if (*(u8 *)smcr_buf_at(h->rmb_buf, i * w.elem_size + at, 1, &run))
+			return false;
+	return true;
 }
 
 int smcr_rmb_get_elem(struct smcr_lgr *lgr, u8 bsize, struct mem_cgroup *memcg,
@@ -283,13 +296,14 @@ int smcr_rmb_get_elem(struct smcr_lgr *lgr, u8 bsize, struct mem_cgroup *memcg,
 	elem->index = k + 1;
 	elem->size = w.elem_size;
 	elem->off = k * w.elem_size;
-	smcr_buf_zero(h->rmb_buf, elem->off, elem->size);
+	if (!elem_zero(h, k))
+		bad("host %d: element %u is given out with old data", h->no, k);
 	if (w.base)
 		memcpy(smcr_buf_at(h->rmb_buf, elem->off, 4, &n), "\xe2\xd4\xc3\xd9", 4);
 	return 0;
 }
 
-void smcr_rmb_put_elem(struct smcr_elem *elem, bool quarantine)
+void smcr_rmb_put_elem(struct smcr_elem *elem, u32 written, bool quarantine)
 {
 	struct smcr_rmb *rmb = elem->rmb;
 	struct elem_state *e;
@@ -300,8 +314,13 @@ void smcr_rmb_put_elem(struct smcr_elem *elem, bool quarantine)
 		return;
 	h = host_of(rmb->lgr);
 	e = &h->elem[elem->index - 1];
-	if (!quarantine)
-		smcr_buf_zero(h->rmb_buf, elem->off, elem->size);
+	if (!quarantine) {
+		smcr_buf_zero(h->rmb_buf, elem->off,
+			      clamp_t(u32, written, w.base ? 4 : 0, elem->size));
+		if (!elem_zero(h, elem->index - 1))
+			bad("host %d: element %u has data that were not announced", h->no,
+			    elem->index - 1);
+	}
 	e->owner = NULL;
 	e->since = jiffies;
 	e->st = quarantine ? ELEM_QUARANTINE : ELEM_FREE;
