@@ -25,20 +25,9 @@ static int conn_errno(const struct smcr_conn *conn,
 	return err;
 }
 
-/*
- * Carry out the actions of the close machine; those that sleep are left to
- * smcr_conn_work(). conn->lock held. Returns the event that the caller feeds next;
- * NR_SMCR_CONN_EV: none.
- */
-static enum smcr_conn_ev conn_act(struct smcr_conn *conn,
-				  const struct smcr_close_out *out)
+/* PURGE, DROP_TX and NO_TX: drop data, unread or unsent. conn->lock held */
+static void conn_act_drop(struct smcr_conn *conn, u32 acts)
 {
-	struct sock *sk = &smcr_conn_sock(conn)->sk;
-	struct smcr_net *sn = smcr_conn_net(conn);
-	enum smcr_conn_ev next = NR_SMCR_CONN_EV;
-	u32 acts = out->actions;
-	bool work = false;
-
 	lockdep_assert_held(&conn->lock);
 
 	if (acts & SMCR_ACT_PURGE) {
@@ -56,20 +45,22 @@ static enum smcr_conn_ev conn_act(struct smcr_conn *conn,
 		conn->tx.dead = true;
 		smcr_tx_give_up(conn);
 	}
-	if (acts & SMCR_ACT_SEND) {
-		smcr_tx_flag(conn, acts & SMCR_ACT_SEND);
-		if ((acts & SMCR_ACT_SEND_ABORT) &&
-		    (!conn->link || !smcr_link_up(conn->link)))
-			next = SMCR_CONN_EV_TX_ABORT_DONE;
-	}
-	if (acts & SMCR_ACT_SEND_ABORT)
-		sk->sk_state_change(sk);	/* wakes a lingering close() */
-	if (acts & SMCR_ACT_EOF) {
+}
+
+/* EOF and ERROR: report the end to the application. conn->lock held */
+static void conn_act_report(struct smcr_conn *conn,
+			    const struct smcr_close_out *out)
+{
+	struct sock *sk = &smcr_conn_sock(conn)->sk;
+
+	lockdep_assert_held(&conn->lock);
+
+	if (out->actions & SMCR_ACT_EOF) {
 		WRITE_ONCE(sk->sk_shutdown, sk->sk_shutdown | RCV_SHUTDOWN);
 		sk->sk_state_change(sk);
 		sk_wake_async(sk, SOCK_WAKE_WAITD, POLL_IN);
 	}
-	if (acts & SMCR_ACT_ERROR) {
+	if (out->actions & SMCR_ACT_ERROR) {
 		WRITE_ONCE(sk->sk_err, conn_errno(conn, out));
 		/*
 		 * sk_err is written before shutdown and state. Pairs with
@@ -82,27 +73,25 @@ static enum smcr_conn_ev conn_act(struct smcr_conn *conn,
 		sk_error_report(sk);
 		sk->sk_state_change(sk);
 	}
-	if (acts & (SMCR_ACT_EOF | SMCR_ACT_ERROR))
+	if (out->actions & (SMCR_ACT_EOF | SMCR_ACT_ERROR))
 		smcr_child_end_wait(smcr_conn_sock(conn));
-	if (acts & SMCR_ACT_STOP_TIMER)
-		smcr_conn_stop_timer(conn);
-	if (acts & SMCR_ACT_CLOSE_TIMER)
-		smcr_conn_start_timer(conn, false);
-	if (acts & SMCR_ACT_ABORT_TIMER)
-		smcr_conn_start_timer(conn, true);
-	if (out->why != SMCR_R_NONE && conn->end.why == SMCR_R_NONE) {
-		conn->end.why = out->why;
-		smcr_report_reason(sn, out->why, conn->lgr->id, conn->member.token);
-		smcr_count(sn, SMCR_CNT_CONN_ABORTED);
-	}
-	if (acts & SMCR_ACT_TCP_FIN) {
+}
+
+/*
+ * TCP_FIN, TCP_RST and RELEASE, which sleep: leave them to smcr_conn_work(). conn->lock held
+ */
+static void conn_act_later(struct smcr_conn *conn, u32 acts)
+{
+	struct sock *sk = &smcr_conn_sock(conn)->sk;
+
+	lockdep_assert_held(&conn->lock);
+
+	if (!(acts & (SMCR_ACT_TCP_FIN | SMCR_ACT_TCP_RST | SMCR_ACT_RELEASE)))
+		return;
+	if (acts & SMCR_ACT_TCP_FIN)
 		set_bit(SMCR_CONN_TODO_FIN, &conn->end.todo);
-		work = true;
-	}
-	if (acts & SMCR_ACT_TCP_RST) {
+	if (acts & SMCR_ACT_TCP_RST)
 		set_bit(SMCR_CONN_TODO_RST, &conn->end.todo);
-		work = true;
-	}
 	if (acts & SMCR_ACT_RELEASE) {
 		/*
 		 * While data are unread, the connection stays in the group. There it
@@ -116,10 +105,46 @@ static enum smcr_conn_ev conn_act(struct smcr_conn *conn,
 			WRITE_ONCE(sk->sk_state, TCP_CLOSE);
 			sk->sk_state_change(sk);	/* wakes a lingering close() */
 		}
-		work = true;
 	}
-	if (work)
-		smcr_conn_queue_work(conn);
+	smcr_conn_queue_work(conn);
+}
+
+/*
+ * Carry out the actions of the close machine. conn->lock held. Returns the event that the
+ * caller feeds next; NR_SMCR_CONN_EV: none.
+ */
+static enum smcr_conn_ev conn_act(struct smcr_conn *conn,
+				  const struct smcr_close_out *out)
+{
+	struct sock *sk = &smcr_conn_sock(conn)->sk;
+	struct smcr_net *sn = smcr_conn_net(conn);
+	enum smcr_conn_ev next = NR_SMCR_CONN_EV;
+	u32 acts = out->actions;
+
+	lockdep_assert_held(&conn->lock);
+
+	conn_act_drop(conn, acts);
+	if (acts & SMCR_ACT_SEND) {
+		smcr_tx_flag(conn, acts & SMCR_ACT_SEND);
+		if ((acts & SMCR_ACT_SEND_ABORT) &&
+		    (!conn->link || !smcr_link_up(conn->link)))
+			next = SMCR_CONN_EV_TX_ABORT_DONE;
+	}
+	if (acts & SMCR_ACT_SEND_ABORT)
+		sk->sk_state_change(sk);	/* wakes a lingering close() */
+	conn_act_report(conn, out);
+	if (acts & SMCR_ACT_STOP_TIMER)
+		smcr_conn_stop_timer(conn);
+	if (acts & SMCR_ACT_CLOSE_TIMER)
+		smcr_conn_start_timer(conn, false);
+	if (acts & SMCR_ACT_ABORT_TIMER)
+		smcr_conn_start_timer(conn, true);
+	if (out->why != SMCR_R_NONE && conn->end.why == SMCR_R_NONE) {
+		conn->end.why = out->why;
+		smcr_report_reason(sn, out->why, conn->lgr->id, conn->member.token);
+		smcr_count(sn, SMCR_CNT_CONN_ABORTED);
+	}
+	conn_act_later(conn, acts);
 	return next;
 }
 
