@@ -14,9 +14,9 @@
 
 /*
  * Apply D, C and A of a CDC, in the order in which the peer would send them one
- * by one. The caller has made the data before these flags readable since it took
- * conn->lock, or they were readable before. rx_idle() takes that lock, so a reader
- * that sees one of the flags sees these data, too.
+ * by one. All data that precede the flags are readable already: the caller has applied
+ * the producer cursor, and still holds conn->lock. rx_idle() takes that lock, so a
+ * reader that sees one of the flags sees these data, too.
  */
 void smcr_conn_rx_flags(struct smcr_conn *conn, u8 cflags)
 {
@@ -201,11 +201,11 @@ static u16 conn_rx_last(const struct smcr_conn *conn)
 
 /*
  * Wait for the CDC with the sequence number @seq. The peer has moved, and its CDC with F
- * has that number, but the CDC was not processed here (FO-08). It may still be in the
- * completion queue of another link, as each link has its own. When all other links have
- * stopped, their queues are empty, so the awaited CDC was lost. CDC messages that come
- * during the wait are deferred. Only the newest of them is kept; it takes over the urgent
- * mark of an earlier one that has the same producer cursor.
+ * names that number, but the CDC that first had it was not processed here (FO-08). That one
+ * may still be in the completion queue of another link, as each link has its own. When all
+ * other links have stopped, their queues are empty, so the awaited CDC was lost. CDC
+ * messages that come during the wait are deferred. Only the newest of them is kept; it
+ * takes over the urgent mark of an earlier one that has the same producer cursor.
  */
 static void conn_rx_wait(struct smcr_conn *conn, u16 seq, u8 link_num)
 {

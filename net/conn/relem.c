@@ -36,9 +36,10 @@ static unsigned long relem_key(int rtoken, u8 index)
 
 /*
  * True if @conn has ended and its last message is posted, so that the peer may give the
- * element to another connection. @conn may not be released yet, as its work may wait for
- * the socket lock or for a completion. If @conn has sent A, the peer's C or A does not
- * matter: @conn writes no data any more, and has none to lose. Context: any up to softirq.
+ * element to another connection. It is possible that @conn is not released yet, because
+ * its work waits for the socket lock or for a completion. If @conn has sent A, the peer's
+ * C or A does not matter: @conn writes no data any more, and has none to lose. Context:
+ * any up to softirq.
  */
 static bool conn_has_ended(struct smcr_conn *conn,
 			   const struct smcr_lgr *lgr)
@@ -189,7 +190,7 @@ void smcr_conn_agreed(struct smcr_lgr *lgr)
 	if (conn->lgr == lgr && !conn->active) {
 		if (!lgr->terms.base)
 			smcr_rmb_clear_eye(&conn->own.elem);
-		/* the peer has announced data before it was settled where data begin */
+		/* the peer has announced data before it was agreed where data begin */
 		if (conn->rx.ring.base != lgr->terms.base &&
 		    conn->rx.prod.abs)
 			conn->preactive.bad = SMCR_R_CDC_PROD;
@@ -224,9 +225,10 @@ static void conn_lose(struct smcr_conn *conn, struct smcr_lgr *lgr,
 		else
 			child = !ssk->is_client;
 		/*
-		 * If the close machine has ended before, an earlier run of the work may
-		 * have found the socket lock taken. As the group is DEAD, a run from now on
-		 * leaves the device even without that lock: smcr_conn_leave_device().
+		 * The close machine may be in CLOSED already, and a run of the work may have
+		 * found the socket lock taken, so that the connection is still on its link.
+		 * As the group is DEAD now, the next run leaves the device without that
+		 * lock: smcr_conn_leave_device().
 		 */
 		if (!child)
 			smcr_conn_queue_work(conn);

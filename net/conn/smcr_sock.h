@@ -38,8 +38,8 @@ struct smcr_tcp_calls {
  *
  * The inner socket (tcp) is valid as long as the socket is in sn->socks: under sk_lock a
  * reference on tcp can be taken. release() removes the socket from that list, and then
- * closes tcp. But if a thread runs the handshake, or the mode is SMC, both are done after
- * the last reference on the socket was put, and the reaper closes tcp.
+ * closes tcp. But if a thread runs the handshake, or the mode is SMC, the socket stays in
+ * the list until the last reference on it is put, and then the reaper closes tcp.
  *
  * Memory is freed after an RCU grace period (SOCK_RCU_FREE).
  */

@@ -348,8 +348,9 @@ struct smcr_lgr_out {
  *	reply to CONFIRM LINK of this link, see links_missing()
  * @ignore_replies: types, as bits, of replies to abandoned requests that may
  *	still come on this link; one reply of each type is ignored
- * @owed: server: types in @ignore_replies whose requests the client has kept:
- *	if this link stays, these replies come before those to later requests
+ * @owed: server: types in @ignore_replies whose requests the client still has to
+ *	answer. If this link stays, the answers to them come before the replies to
+ *	later requests
  * @sure: server: types in @ignore_replies whose replies do come before those to
  *	later requests, because this link has stayed
  */

@@ -315,10 +315,9 @@ static void del_send(struct lf *x)
 
 /*
  * The link in @slot is to be deleted, and is the last one. If the client has
- * not asked for the deletion, the link stays. If it has, the group ends. If the
- * client's notice came over another link, the client ignores all requests on
- * the last link except DELETE LINK for all (LLC-54). So that message ends the
- * group.
+ * not asked for the deletion, the link stays. If it has, the group ends, by
+ * DELETE LINK for all: if the client's notice came over another link, the client
+ * ignores all other requests on the last link (LLC-54).
  */
 static void only_link_left(struct lf *x, u8 slot)
 {
@@ -391,11 +390,10 @@ static void listens_again(struct lf *x, u8 on, u8 gone)
 }
 
 /*
- * Server: a late reply to an abandoned DELETE LINK has come: the client has
- * deleted the link. The server may have made the same link ACTIVE again
- * (goes_on()): a notice about another link had come over it, which showed that
- * the client had no other link left. The client sent the notice before it
- * deleted the link. So the link has failed.
+ * Server: a late reply to an abandoned DELETE LINK has come, so the client has
+ * deleted the link. Meanwhile the server may have made this link ACTIVE again
+ * (goes_on()), because the client had sent a notice about the other link over it.
+ * The client sent this notice before it deleted the link. So the link has failed.
  */
 void lf_deleted_late(struct lf *x)
 {

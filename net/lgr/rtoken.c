@@ -141,8 +141,9 @@ bool smcr_lgr_rtoken_fits(struct smcr_lgr *lgr, u8 slot, u32 rkey, u64 va)
  * @va: address on that link
  *
  * More messages may belong to the exchange (LLC-57), so no connection gets the RToken before
- * smcr_lgr_end_rtoken() confirms it. The RToken is not freed before that either, even if the
- * peer had withdrawn it earlier and the last connection that uses it ends.
+ * smcr_lgr_end_rtoken() confirms it. If the peer announces an RToken again that it had
+ * withdrawn, and that connections still use, the RToken is not freed before that either when
+ * the last of them ends.
  *
  * Return: index or -ENOSPC.
  */

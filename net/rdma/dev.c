@@ -457,10 +457,10 @@ static int smcr_dev_add(struct ib_device *ibdev)
 
 /*
  * Wait until the last reference is put. Link groups have references. Each call
- * of removed() makes all listed groups leave the device or end. If a group is
- * listed during one call, the next call finds it. All other references are held
- * for a limited time: by handshakes, by the choice of an RNIC for a link, and
- * by dumps.
+ * of removed() makes all listed groups leave the device or end. A group that
+ * is added to the list during one call is found by the next. All other
+ * references are held for a limited time: by handshakes, by the choice of an
+ * RNIC for a link, and by dumps.
  */
 static void dev_wait_gone(struct smcr_dev *dev)
 {
