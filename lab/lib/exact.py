@@ -16,8 +16,8 @@ are others by now, --gate compares with the module of the commit that updated
 the figures last, measured in a guest of its own before the present one.
 
 With --fabric sim both ends have a network namespace and a simulated RNIC each,
-and the profiler tells which instructions are the RNIC's, so that those of the
-protocols can be compared without. Figures: lab/exact-KERNEL-sim.json; no gate.
+and the profiler tells which instructions are the RNIC's. --gate and --compare
+judge the instructions without these. Figures: lab/exact-KERNEL-sim.json.
 """
 
 import argparse
@@ -46,6 +46,7 @@ TIMES = 3                   # measurements of a point; the one in the middle cou
 # Shown, but not judged: from one boot to the next they spread by 5 % (how many writes one completion is for), 4 %, 15 %.
 UNSTEADY = (("bulk", K), ("poll", 16 * K), ("conn", 16))
 FIGURES = ("us and instructions per operation", "us, instructions, and those of the adapter per operation")
+UNITS = ("us/op", "instr/op without the adapter")   # of what is judged: Exact.cost()
 LIMIT = 1.03                # dearer than this fails the gate
 BOOTS = 3                   # that have to find a point dear: the batching of completions differs in some
 ABOUT = "exact"             # what it is called in messages
@@ -222,6 +223,13 @@ class Exact:
         found = self.values.get((series, point))
         return statistics.median(v[what] for v in found) if found else None
 
+    def cost(self, series, point):
+        """What is judged: us or, on simulated RNICs, instructions without the adapter's. None where nothing was measured."""
+        if not self.sim:
+            return self.value(series, point)
+        insns = self.value(series, point, "insns")
+        return insns - self.value(series, point, "adapter") if insns else None
+
     def about(self):
         """What the figures depend on beside the module: programs and kernel that the guest runs."""
         def first(*cmd):
@@ -273,13 +281,13 @@ class Exact:
         return other
 
     def before(self):
-        """{point: us} of the Revision that was measured before smcr."""
-        return {p: self.value("base", p) for p in POINTS}
+        """{point: cost} of the Revision that was measured before smcr."""
+        return {p: self.cost("base", p) for p in POINTS}
 
     def dear(self, before):
         """The judged points of smcr that are dearer than `before`, or missing there."""
-        return [p for p in POINTS if self.value("smcr", p) and p not in UNSTEADY and
-                (not before.get(p) or self.value("smcr", p) > LIMIT * before[p])]
+        return [p for p in POINTS if self.cost("smcr", p) and p not in UNSTEADY and
+                (not before.get(p) or self.cost("smcr", p) > LIMIT * before[p])]
 
     def ratios(self, before, title, dear):
         """smcr's points against `before`, as KTAP; those of `dear` fail."""
@@ -287,10 +295,10 @@ class Exact:
         print(f"\nKTAP version 1\n1..{len(points)}\n# {title}")
         cheap = []
         for n, point in enumerate(points, 1):
-            now, then = self.value("smcr", point), before.get(point)
+            now, then = self.cost("smcr", point), before.get(point)
             ratio = now / then if then else 0
             print(f"{'not ok' if point in dear else 'ok'} {n} {name_of(point)} # " +
-                  (f"x {ratio:.3f}: {now:.2f} us/op, {then:.2f} before{', not judged' * (point in UNSTEADY)}"
+                  (f"x {ratio:.3f}: {now:,.2f} {UNITS[self.sim]}, {then:,.2f} before{', not judged' * (point in UNSTEADY)}"
                    f"{', not in each boot' * (ratio > LIMIT and point not in dear and point not in UNSTEADY)}"
                    if then else "was not measured before"))
             if ratio and ratio < 2 - LIMIT:
@@ -381,8 +389,8 @@ class Exact:
             raise LabError(f"there are no figures for {self.args.kernel} (--update)")
         changed = [k for k, v in self.about().items() if known["about"].get(k) != v]
         if not changed:
-            before = {(k.split()[0], int(k.split()[1])): v[0]
-                      for k, v in known[FIGURES[0]]["smcr"].items()}
+            before = {(k.split()[0], int(k.split()[1])): v[1] - v[2] if self.sim else v[0]
+                      for k, v in known[FIGURES[self.sim]]["smcr"].items()}
             title, base, judged = "against the figures of " + os.path.relpath(self.figures_path, TREE), None, self
         else:
             rev = git("log", "-1", "--format=%H", "--", self.figures_path)
@@ -420,6 +428,8 @@ class Exact:
             self.values.update(other.values)
             self.order += other.order
         self.boot()
+        if self.sim:
+            self.dearest = self.without_adapter()
 
     def boot(self, base=None):
         """measure(), and no guest stays whatever happens."""
@@ -434,8 +444,6 @@ class Exact:
         a = self.args
         base = Revision(a.compare, a.kernel) if a.compare else None
         self.run_guest(base)
-        if self.sim:
-            self.dearest = self.without_adapter()
         text = self.table()
         if self.sim:
             text += "\n" + self.functions()
@@ -505,7 +513,7 @@ def arguments():
     p.add_argument("--seconds", type=float, default=.2, help="of the guest's time, three times per point (default: 0.2)")
     p.add_argument("--runs", type=int, default=1, metavar="N", help="default: 1")
     p.add_argument("--fabric", choices=("roce", "sim"), default="roce", help="soft RoCE (default), or simulated RNICs: the instructions of their own "
-                   "work are listed apart; no raw verbs, no --gate, no --compare")
+                   "work are listed apart, and not judged; no raw verbs")
     p.add_argument("--impls", default="", help="of tcp,smcr,intree,verbs (default: all that there are; with --gate or --compare: smcr)")
     p.add_argument("--only", default="", help="of bulk,poll,rtt,conn (default: all)")
     p.add_argument("--compare", metavar="REV", help="also the module of this revision, in a guest of its own, and the ratios")
@@ -517,8 +525,6 @@ def arguments():
     p.add_argument("--check", action="store_true", help=argparse.SUPPRESS)
     a = p.parse_args()
     can = [i for i in IMPLS if (i != "intree" or a.kernel == "6.12") and (i != "verbs" or a.fabric == "roce")]
-    if a.fabric == "sim" and (a.gate or a.compare):
-        p.error("--gate and --compare go without --fabric sim")
     a.impls = [x for x in a.impls.split(",") if x] or (["smcr"] if a.gate or a.compare else can)
     a.only = [x for x in a.only.split(",") if x]
     for x in a.impls:

@@ -69,6 +69,22 @@ def exact__gate():
             assert judged(*[lane(d, good | {("rtt", 7): 1.0})] * 3) == (1, ["rtt 7 B"])
 
 
+def exact__gate_without_adapter():
+    """On simulated RNICs the instructions without the adapter's are judged, not the time, nor the adapter's."""
+    def sim(folder, insns, adapter, *args):
+        e = lane(folder, {p: 100.0 for p in exact.POINTS}, "--fabric", "sim", "--impls", "smcr", *args)
+        for found in e.values.values():
+            found[0].update(insns=insns, adapter=adapter)
+        return e
+    judged_points = [exact.name_of(p) for p in exact.POINTS if p not in exact.UNSTEADY]
+    with tempfile.TemporaryDirectory() as d:
+        with contextlib.redirect_stdout(io.StringIO()):
+            sim(d, 1000, 400, "--update").update()
+        assert judged(sim(d, 2000, 1400)) == (0, [])
+        assert judged(sim(d, 1000, 383)) == (0, [])
+        assert judged(*[sim(d, 1000, 381) for _ in range(exact.BOOTS)]) == (1, judged_points)
+
+
 def exact__compare():
     """Each module is measured in a guest of its own, first the one to compare with, and both are in the results."""
     guests = []
@@ -154,11 +170,12 @@ def exact__command_line():
                 return said.getvalue().splitlines()[-1]
         return ""
 
-    assert "without --fabric sim" in fails("--fabric", "sim", "--gate")
-    assert "without --fabric sim" in fails("--fabric", "sim", "--compare", "HEAD")
+    assert "--update takes all points" in fails("--fabric", "sim", "--update", "--gate")
     assert "verbs" in fails("--fabric", "sim", "--impls", "verbs")
     assert fails("--fabric", "lan") and not fails("--fabric", "sim", "--update")
     for args, impls, counts, path in ((("--fabric", "sim"), ["tcp", "smcr", "intree"], True, "exact-6.12-sim.json"),
+                                      (("--fabric", "sim", "--gate"), ["smcr"], True, "exact-6.12-sim.json"),
+                                      (("--fabric", "sim", "--compare", "HEAD"), ["smcr"], True, "exact-6.12-sim.json"),
                                       ((), ["tcp", "smcr", "intree", "verbs"], False, "exact-6.12.json")):
         with unittest.mock.patch("sys.argv", ["", "--exact", *args]):
             e = exact.Exact(exact.arguments())
