@@ -6,7 +6,10 @@ One QEMU guest whose clock counts instructions, two nanoseconds each, and jumps
 over the time in which there is nothing to do; both ends of every connection are
 in it, over soft RoCE on lo. What it measures does not depend on how busy this
 machine is. An operation is one write (bulk), one write with poll() before it
-(poll), one message there and back (rtt), or connect + 1 byte echo + close (conn).
+(poll) or without TCP_NODELAY (nagle), one message there and back (rtt), with
+epoll_wait() before the read (epoll) or on 64 connections at once (many), or
+connect + 1 byte echo + close (conn). "TCP beside smcr" is TCP while the module is
+loaded and has a link group.
 
 The figures of a commit are in lab/exact-KERNEL.json. --gate fails when a point
 of smcr is more than 3 % dearer in each of three boots, of which the second and
@@ -16,8 +19,11 @@ are others by now, --gate compares with the module of the commit that updated
 the figures last, measured in a guest of its own before the present one.
 
 With --fabric sim both ends have a network namespace and a simulated RNIC each,
-and the profiler tells which instructions are the RNIC's. --gate and --compare
-judge the instructions without these. Figures: lab/exact-KERNEL-sim.json.
+and the profiler separates the instructions of the RNIC. --gate and --compare
+judge the others, of transfers only those that neither copy nor clear: a
+string instruction counts as often as it repeats. Also shown: for what kind of
+work the instructions are, and how many task switches, wake-ups, works and so on
+an operation takes. Figures: lab/exact-KERNEL-sim.json.
 """
 
 import argparse
@@ -34,25 +40,27 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "../../selftests/lib")]
+import exactgroups  # noqa: E402  pylint: disable=wrong-import-position
 from lab import CACHE, TREE, LabError, Pair, human, read, script  # noqa: E402  pylint: disable=wrong-import-position
 
 K = 1024
-IMPLS = ("tcp", "smcr", "intree", "verbs")
-LABEL = {"tcp": "TCP", "smcr": "smcr", "intree": "in-tree smc", "verbs": "raw verbs"}
-POINTS = [("bulk", K), ("bulk", 16 * K), ("bulk", 64 * K), ("bulk", 1024 * K), ("poll", 16 * K), ("rtt", 64), ("rtt", 4 * K), ("rtt", 64 * K),
-          ("conn", 1), ("conn", 16)]
+IMPLS = ("tcp", "beside", "smcr", "intree", "verbs")
+LABEL = {"tcp": "TCP", "beside": "TCP beside smcr", "smcr": "smcr", "intree": "in-tree smc", "verbs": "raw verbs"}
+POINTS = [("bulk", K), ("nagle", K), ("bulk", 16 * K), ("bulk", 64 * K), ("bulk", 1024 * K), ("poll", 16 * K), ("rtt", 64), ("epoll", 64),
+          ("rtt", 4 * K), ("rtt", 64 * K), ("many", 64), ("conn", 1), ("conn", 16)]
+TRANSFERS = ("bulk", "poll", "nagle")
 SHIFT = 1                   # QEMU's: an instruction takes 2^SHIFT ns
 TIMES = 3                   # measurements of a point; the one in the middle counts
 # Shown, but not judged: from one boot to the next they spread by 5 % (how many writes one completion is for), 4 %, 15 %.
-UNSTEADY = (("bulk", K), ("poll", 16 * K), ("conn", 16))
-FIGURES = ("us and instructions per operation", "us, instructions, and those of the adapter per operation")
-UNITS = ("us/op", "instr/op without the adapter")   # of what is judged: Exact.cost()
+UNSTEADY = (("bulk", K), ("nagle", K), ("poll", 16 * K), ("conn", 16))
+FIGURES = ("us and instructions per operation", "us, instructions, those of the adapter, and those that copy and clear per operation")
+UNITS = ("us/op", "instr/op judged")    # of what is judged: Exact.cost()
 LIMIT = 1.03                # dearer than this fails the gate
 BOOTS = 3                   # that have to find a point dear: the batching of completions differs in some
 ABOUT = "exact"             # what it is called in messages
 KNOBS = {"shadow": 0}       # of simulated RNICs: nothing is copied for dma_sync_*, as with adapters on this architecture
-DEAREST = (("rtt", 64), ("bulk", 64 * K), ("conn", 1))  # points of which the dearest functions are kept with the figures
-FEW = 10                    # of them
+DEAREST = (("rtt", 64), ("bulk", 64 * K), ("conn", 1))  # points of which kinds of work and events are kept with the figures
+FEW = .005                  # a kind of work with a smaller part of the instructions is not shown
 
 
 class Solo(Pair):
@@ -76,6 +84,11 @@ def name_of(point):
     """bulk 64 KiB, conn 16."""
     what, size = point
     return f"{what} {human(size) if what != 'conn' else size}"
+
+
+def judged(point, insns, adapter, strings):
+    """The instructions that are judged of those of a point on simulated RNICs."""
+    return insns - adapter - (strings if point[0] in TRANSFERS else 0)
 
 
 def git(*args):
@@ -141,7 +154,9 @@ class Exact:
         self.values = {}            # (series, point): [{us, insns, idle}]
         self.order = []             # of the points of each series, as they were measured
         self.system = ""
-        self.dearest = {}           # {series: {point: [[function, instructions]]}}
+        self.sources = {}           # {function of smcr: file}
+        self.kinds = {}             # {series: {point: {kind of work: instructions}}}
+        self.events = {}            # {series: {point: {event: how many times}}}
 
     # -- measuring ---------------------------------------------------------
 
@@ -154,11 +169,15 @@ class Exact:
         points = [p for p in POINTS if not a.only or p[0] in a.only]
         series = []
         for impl in ["smcr"] if base else [i for i in IMPLS if i in a.impls]:
-            todo = [{"what": w, "size": s} for w, s in points if impl != "verbs" or w not in ("conn", "poll")]
+            todo = [{"what": w, "size": s} for w, s in points if impl != "verbs" or w in ("bulk", "rtt")]
+            if impl == "beside":
+                todo = [p for p in todo if (p["what"], p["size"]) in DEAREST]
             if base:
                 series.append({"name": "base", "impl": impl, "ko": base.ko, "smcctl": base.smcctl, "points": todo})
-            elif impl == "smcr":
-                ko = shutil.copy(script("build-module", a.kernel)[-1], os.path.join(self.out, "smcr.ko"))
+            elif impl in ("smcr", "beside"):
+                ko = script("build-module", a.kernel)[-1]
+                self.sources = exactgroups.files(os.path.dirname(ko)) if self.counts else {}
+                ko = shutil.copy(ko, os.path.join(self.out, "smcr.ko"))
                 series.append({"name": impl, "impl": impl, "ko": ko, "points": todo})
             else:
                 series.append({"name": impl, "impl": impl, "points": todo})
@@ -224,11 +243,11 @@ class Exact:
         return statistics.median(v[what] for v in found) if found else None
 
     def cost(self, series, point):
-        """What is judged: us or, on simulated RNICs, instructions without the adapter's. None where nothing was measured."""
+        """What is judged: us or, on simulated RNICs, some of the instructions. None where nothing was measured."""
         if not self.sim:
             return self.value(series, point)
         insns = self.value(series, point, "insns")
-        return insns - self.value(series, point, "adapter") if insns else None
+        return judged(point, insns, self.value(series, point, "adapter"), self.value(series, point, "strings")) if insns else None
 
     def about(self):
         """What the figures depend on beside the module: programs and kernel that the guest runs."""
@@ -244,8 +263,8 @@ class Exact:
         """For people."""
         names = ["base"] if any(s == "base" for s, _ in self.values) else []
         names += [i for i in IMPLS if any(s == i for s, _ in self.values)]
-        lines = [f"{'':14}" + "".join(f"{LABEL.get(n, n):>{40 if self.sim else 26}}" for n in names),
-                 f"{'':14}" + "".join(f"{'us/op':>12}{'instr/op':>14}" + f"{'w/o adapter':>14}" * self.sim for _ in names)]
+        lines = [f"{'':14}" + "".join(f"{LABEL.get(n, n):>{52 if self.sim else 26}}" for n in names),
+                 f"{'':14}" + "".join(f"{'us/op':>12}{'instr/op':>14}" + f"{'w/o adapter':>14}{'judged':>12}" * self.sim for _ in names)]
         for point in POINTS:
             if not any(p == point for _, p in self.values):
                 continue
@@ -253,10 +272,10 @@ class Exact:
             for n in names:
                 us = self.value(n, point)
                 if not us:
-                    cells.append(f"{'-':>12}{'-':>14}" + f"{'-':>14}" * self.sim)
+                    cells.append(f"{'-':>12}{'-':>14}" + f"{'-':>14}{'-':>12}" * self.sim)
                     continue
                 insns = self.value(n, point, "insns")
-                cells.append(f"{us:12.2f}{insns:14,.0f}" + (f"{insns - self.value(n, point, 'adapter'):14,.0f}" if self.sim else ""))
+                cells.append(f"{us:12.2f}{insns:14,.0f}" + (f"{insns - self.value(n, point, 'adapter'):14,.0f}{self.cost(n, point):12,.0f}" if self.sim else ""))
             lines.append("".join(cells))
         if self.args.runs > 1:
             worst = max(((max(v["us"] for v in vs) / min(v["us"] for v in vs) - 1) * 100, f"{LABEL.get(s, s)} {name_of(p)}")
@@ -264,14 +283,21 @@ class Exact:
             lines.append(f"medians of {self.args.runs} runs; the largest spread is {worst[0]:.2f} % ({worst[1]})")
         return "\n".join(lines)
 
-    def functions(self):
-        """The dearest ones, for people."""
+    def work(self):
+        """Kinds of work and events, for people."""
         lines = []
-        for point in DEAREST:
-            found = [(s, self.dearest[s][" ".join(map(str, point))]) for s in IMPLS
-                     if " ".join(map(str, point)) in self.dearest.get(s, {})]
-            for s, functions in found:
-                lines += ["", f"{LABEL[s]} {name_of(point)}, without the adapter:"] + [f"  {n:12,}  {f}" for f, n in functions]
+        for point in map(lambda p: " ".join(map(str, p)), DEAREST):
+            names = [s for s in ("base", *IMPLS) if point in self.kinds.get(s, {})]
+            if not names:
+                continue
+            found = {n: self.kinds[n][point] for n in names}
+            rows = {k: [found[n].get(k, 0) for n in names] for k in sorted({k for f in found.values() for k in f}, key=lambda k:
+                                                                          (k.startswith("smcr "), -found[names[-1]].get(k, 0), k))}
+            small = [FEW * sum(f.values()) for f in found.values()]
+            lines += ["", f"{name_of((point.split()[0], int(point.split()[1])))}, without the adapter:" +
+                      f"{'':8}" + "".join(f"{LABEL.get(n, n):>16}" for n in names)]
+            lines += [f"  {k:40}" + "".join(f"{n:16,}" for n in row) for k, row in rows.items() if any(n > s for n, s in zip(row, small))]
+            lines += [f"  {e:40}" + "".join(f"{self.events[n][point][e]:16.2f}" for n in names) for e, _ in exactgroups.EVENTS]
         return "\n".join(lines)
 
     def again(self, suffix, only=()):
@@ -320,22 +346,26 @@ class Exact:
         for line, first in zip(order, [True] + [a["series"] != b["series"] or a["run"] != b["run"] for a, b in zip(order, order[1:])]):
             if first and line["series"] != "verbs":
                 at += 3
-            counts = [tuple(int(x, b) for x, b in zip(l.split(), (16, 10, 10))) for l in blocks[at + line["nth"]].splitlines() if l]
+            counts = [tuple(int(x, b) for x, b in zip(l.split(), (16, 10, 10, 10))) for l in blocks[at + line["nth"]].splitlines() if l]
             at += TIMES
             found.append((line, counts, symbols(self.guest.path(f"kallsyms-{line['series']}"))))
         return found
 
-    def without_adapter(self):
-        """Simulated RNICs: tells the points what part of their instructions was the adapter's, and the dearest others."""
-        dearest = {}
+    def sort_out(self):
+        """Simulated RNICs: finds what part of each point's instructions is the adapter's, what part copies and clears, and what
+        the others are for."""
         for line, counts, syms in self.counted():
-            total, adapter = sum(c[1] for c in counts), sum(c[2] for c in counts)
-            line["adapter"] = line["insns"] * adapter / total
-            point = line["what"], line["size"]
-            if point in DEAREST and line["run"] == 1:
-                others = sorted(((n - a, f) for f, (n, a) in by_function(counts, syms).items() if f != "programs"), reverse=True)[:FEW]
-                dearest.setdefault(line["series"], {})[" ".join(map(str, point))] = [[f, round(n / line["n"])] for n, f in others]
-        return dearest
+            found, total = by_function(counts, syms), sum(c[1] for c in counts)
+            line["adapter"] = line["insns"] * sum(c[2] for c in counts) / total
+            line["strings"] = line["insns"] * exactgroups.strings(found) / total
+            point = " ".join(map(str, (line["what"], line["size"])))
+            if (line["what"], line["size"]) in DEAREST and line["run"] == 1:
+                kinds = exactgroups.kinds(found, self.sources if line["series"] == "smcr" else {})
+                self.kinds.setdefault(line["series"], {})[point] = {
+                    k: round(n / line["n"]) for k, n in sorted(kinds.items(), key=lambda x: -x[1])
+                    if k != exactgroups.ADAPTER and round(n / line["n"])}
+                self.events.setdefault(line["series"], {})[point] = {
+                    e: round(n / line["n"], 2) for e, n in exactgroups.events(counts, syms).items()}
 
     def write(self, text):
         """JSON and text, as the other benchmarks' results."""
@@ -368,18 +398,17 @@ class Exact:
         for (series, point), _ in self.values.items():
             impls.setdefault(series, {})[" ".join(map(str, point))] = [round(self.value(series, point), 3),
                                                                       round(self.value(series, point, "insns"))] + (
-                [round(self.value(series, point, "adapter"))] if self.sim else [])
-        dearest = ""
-        if self.sim:
-            functions = known.get("dearest functions", {})
-            functions.update(self.dearest)
-            dearest = ',\n "dearest functions": {\n  ' + ",\n  ".join(json.dumps(i) + ": {\n   " + ",\n   ".join(
-                f"{json.dumps(k)}: [\n    " + ",\n    ".join(map(json.dumps, v)) + "]" for k, v in points.items()) + "}"
-                for i, points in functions.items()) + "}"
+                [round(self.value(series, point, w)) for w in ("adapter", "strings")] if self.sim else [])
+        more = ""
+        for name, new in (("kinds of work", self.kinds), ("events", self.events)) if self.sim else ():
+            found = known.get(name, {}) | new
+            more += f',\n "{name}": {{\n  ' + ",\n  ".join(json.dumps(i) + ": {\n   " + ",\n   ".join(
+                f"{json.dumps(k)}: {{\n    " + ",\n    ".join(f"{json.dumps(w)}: {n}" for w, n in v.items()) + "}" for k, v in points.items()) + "}"
+                for i, points in found.items()) + "}"
         rows = ",\n  ".join(json.dumps(i) + ": {\n   " + ",\n   ".join(
             f"{json.dumps(k)}: {json.dumps(v)}" for k, v in points.items()) + "}" for i, points in impls.items())
         with open(self.figures_path, "w", encoding="utf-8") as f:
-            f.write('{"about": ' + json.dumps(self.about(), indent=1) + f',\n "{key}": {{\n  ' + rows + "}" + dearest + "}\n")
+            f.write('{"about": ' + json.dumps(self.about(), indent=1) + f',\n "{key}": {{\n  ' + rows + "}" + more + "}\n")
         say(f"written: {os.path.relpath(self.figures_path, TREE)}")
 
     def gate(self):
@@ -389,28 +418,28 @@ class Exact:
             raise LabError(f"there are no figures for {self.args.kernel} (--update)")
         changed = [k for k, v in self.about().items() if known["about"].get(k) != v]
         if not changed:
-            before = {(k.split()[0], int(k.split()[1])): v[1] - v[2] if self.sim else v[0]
-                      for k, v in known[FIGURES[self.sim]]["smcr"].items()}
-            title, base, judged = "against the figures of " + os.path.relpath(self.figures_path, TREE), None, self
+            before = {(k.split()[0], int(k.split()[1])): v for k, v in known[FIGURES[self.sim]]["smcr"].items()}
+            before = {p: judged(p, *v[1:]) if self.sim else v[0] for p, v in before.items()}
+            title, base, latest = "against the figures of " + os.path.relpath(self.figures_path, TREE), None, self
         else:
             rev = git("log", "-1", "--format=%H", "--", self.figures_path)
             if not rev:
                 raise LabError(f"the figures are of another {', '.join(changed)}, and there is no git history to measure their "
                                "commit anew")
             say(f"the figures are of another {', '.join(changed)}: measuring the module of their commit, {rev[:12]}, too")
-            title, base, judged = f"against {rev[:12]}", Revision(rev, self.args.kernel), self.again("-2")
-            judged.run_guest(base)
-            before = judged.before()
-        dear = judged.dear(before)
+            title, base, latest = f"against {rev[:12]}", Revision(rev, self.args.kernel), self.again("-2")
+            latest.run_guest(base)
+            before = latest.before()
+        dear = latest.dear(before)
         for n in range(2, BOOTS + 1) if dear else ():
             say(f"dear in boot {n - 1}: {', '.join(map(name_of, dear))}: boot {n} of {BOOTS}")
-            other = judged.again(f"-boot{n}", {what for what, _ in dear})
+            other = latest.again(f"-boot{n}", {what for what, _ in dear})
             other.run_guest(base)
             now = other.dear(other.before() if base else before)
             dear = [p for p in dear if p in now]
             if not dear:
                 break
-        judged.ratios(before, title, dear)
+        latest.ratios(before, title, dear)
         if dear:
             say(f"FAILED: dearer by more than {(LIMIT - 1) * 100:.0f} % in each of {BOOTS} boots: {', '.join(map(name_of, dear))} "
                 "(a commit that means it runs lab/bench --exact --update)")
@@ -429,7 +458,7 @@ class Exact:
             self.order += other.order
         self.boot()
         if self.sim:
-            self.dearest = self.without_adapter()
+            self.sort_out()
 
     def boot(self, base=None):
         """measure(), and no guest stays whatever happens."""
@@ -446,7 +475,7 @@ class Exact:
         self.run_guest(base)
         text = self.table()
         if self.sim:
-            text += "\n" + self.functions()
+            text += "\n" + self.work()
         if a.profile:
             text += "\n\n" + self.profile()
         print("\n" + text + "\n")
@@ -514,8 +543,8 @@ def arguments():
     p.add_argument("--runs", type=int, default=1, metavar="N", help="default: 1")
     p.add_argument("--fabric", choices=("roce", "sim"), default="roce", help="soft RoCE (default), or simulated RNICs: the instructions of their own "
                    "work are listed apart, and not judged; no raw verbs")
-    p.add_argument("--impls", default="", help="of tcp,smcr,intree,verbs (default: all that there are; with --gate or --compare: smcr)")
-    p.add_argument("--only", default="", help="of bulk,poll,rtt,conn (default: all)")
+    p.add_argument("--impls", default="", help="of tcp,beside,smcr,intree,verbs (default: all that there are; with --gate or --compare: smcr)")
+    p.add_argument("--only", default="", help="of bulk,poll,nagle,rtt,epoll,many,conn (default: all)")
     p.add_argument("--compare", metavar="REV", help="also the module of this revision, in a guest of its own, and the ratios")
     p.add_argument("--gate", action="store_true", help="fail when smcr is more than 3 %% dearer than the committed figures "
                    "(or than REV)")

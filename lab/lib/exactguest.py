@@ -23,7 +23,7 @@ sys.dont_write_bytecode = True
 import benchguest  # noqa: E402  pylint: disable=wrong-import-position
 from benchguest import PROG, Side  # noqa: E402  pylint: disable=wrong-import-position
 
-HOST, PORT, RAW_PORT = "127.0.0.1", 7631, 7632
+HOST, PORT, RAW_PORT, SMC_PORT = "127.0.0.1", 7631, 7632, 7633
 DEVICES = ("lo", "rxelo")
 HOSTS = ("h1", "h2")        # namespaces of server and client on simulated RNICs
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -71,7 +71,7 @@ class Series:
         self.sim = bool(spec.get("rnic"))
         self.host = "10.77.0.1" if self.sim else HOST
         # Without a network ID the in-tree module takes the RNIC of the interface that leads to the peer.
-        self.side = Side({"impl": self.impl, "ko": series.get("ko"), "slow": spec["slow"], "sysctl": {},
+        self.side = Side({"impl": "smcr" if self.impl == "beside" else self.impl, "ko": series.get("ko"), "slow": spec["slow"], "sysctl": {},
                           "devices": None if self.sim else DEVICES})
         self.flags = ["-s"] if self.impl in ("smcr", "intree") else []
 
@@ -101,20 +101,38 @@ class Series:
                 self.point(p, self.verbs)
         else:
             with self.at(0):
-                server = subprocess.Popen([f"{PROG}/bench", *self.flags, *["-t"] * self.sim, "server", str(PORT), "64"])
+                server = subprocess.Popen([f"{PROG}/bench", *self.flags, *["-t"] * self.sim, "server", str(PORT), "80"])
             with server:
                 try:
                     self.warm_up()
-                    for p in self.series["points"]:
-                        self.point(p, self.sockets)
+                    with self.neighbour():
+                        for p in self.series["points"]:
+                            self.point(p, self.sockets)
                 finally:
                     server.kill()
         self.side.unload()
 
+    @contextlib.contextmanager
+    def neighbour(self):
+        """TCP beside smcr: a server and an idle client of AF_SMC."""
+        if self.impl != "beside":
+            yield
+            return
+        with contextlib.ExitStack() as stack:
+            for host, args in ((0, ("server", str(SMC_PORT))), (1, (self.host, str(SMC_PORT), "idle", "1"))):
+                with self.at(host):
+                    prog = stack.enter_context(subprocess.Popen([f"{PROG}/bench", "-s", *args], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL))
+                stack.callback(prog.kill)
+                time.sleep(.5)      # virtual
+            found = self.counts()
+            if not found["client"] or found["fallbacks"]:
+                raise RuntimeError(f"no link group beside TCP: {found}")
+            yield
+
     def write_ranges(self, path):
-        """For the profiler. TCP has no adapter: nothing is told apart."""
+        """For the profiler. TCP has no adapter: no code is the adapter's."""
         found = []
-        if self.impl != "tcp":
+        if self.impl not in ("tcp", "beside"):
             with open("/proc/kallsyms", encoding="ascii") as f:
                 found = ranges(f)
         with open(path + ".new", "w", encoding="ascii") as f:
@@ -165,15 +183,17 @@ class Series:
         return None
 
     def point(self, p, how):
-        """Measure a few times, and tell the one in the middle."""
+        """Measure a few times; the one in the middle counts."""
+        def writes(got):
+            return got["bytes"] / p["size"]
         try:
             # The figures on simulated RNICs are of transfers in turns.
-            scheduler(self.sim and p["what"] in ("bulk", "poll"))
+            scheduler(self.sim and p["what"] in ("bulk", "poll", "nagle"))
             found = [how(p) for _ in range(self.spec["times"])]
         except (RuntimeError, ValueError, KeyError) as e:
             self.emit(series=self.series["name"], **p, bad=" ".join(str(e).split()))
             return
-        count = {"bulk": lambda g: g["bytes"] / p["size"], "poll": lambda g: g["bytes"] / p["size"], "rtt": lambda g: g["n"], "conn": lambda g: g["conns"]}[p["what"]]
+        count = {"bulk": writes, "poll": writes, "nagle": writes, "conn": lambda g: g["conns"]}.get(p["what"], lambda g: g["n"])
         nth = sorted(range(len(found)), key=lambda i: found[i]["seconds"] / count(found[i]))[len(found) // 2]
         got, n = found[nth], count(found[nth])
         self.emit(nth=nth, series=self.series["name"], **p, n=n, us=got["seconds"] / n * 1e6,

@@ -5,9 +5,11 @@
  * prog/exact.h. Built by exact.py for --profile; arguments: out=FILE and, when
  * there is a simulated adapter, ranges=FILE.
  *
- * The output of each measurement is lines "ADDRESS INSTRUCTIONS ADAPTER" and a line
+ * The output of each measurement is lines "ADDRESS INSTRUCTIONS ADAPTER RUNS" and a line
  * "end". ADAPTER is the part of the instructions that is work of the adapter: its own
- * code, and the kernel's code that this calls, until other code runs again.
+ * code, and the kernel's code that this calls, until other code runs again. RUNS is how
+ * many times the block was executed; a call begins a block, so the RUNS of the first
+ * block of a function are its calls.
  *
  * The ranges are read at each first mark, from lines "LOW HIGH WHOSE", with addresses
  * in hexadecimal. WHOSE is "a" for code of the adapter, "o" for other code, "e" for the
@@ -50,7 +52,7 @@ EXPORT int qemu_plugin_version = 1;
 
 /* Never freed nor moved: translated code holds their addresses. */
 struct block {
-	uint64_t addr, insns, adapter;
+	uint64_t addr, insns, adapter, runs;
 	char whose;		/* owner() */
 	struct block *next;
 };
@@ -127,9 +129,11 @@ static void mark(unsigned int cpu, void *data)
 	for (size_t i = 0; i < sizeof(hash) / sizeof(*hash); i++) {
 		for (b = hash[i]; b; b = b->next) {
 			if ((uintptr_t)data == 2 && b->insns)
-				fprintf(out, "%" PRIx64 " %" PRIu64 " %" PRIu64 "\n", b->addr, b->insns, b->adapter);
+				fprintf(out, "%" PRIx64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
+					b->addr, b->insns, b->adapter, b->runs);
 			b->insns = 0;
 			b->adapter = 0;
+			b->runs = 0;
 			b->whose = owner(b->addr);
 		}
 	}
@@ -182,6 +186,7 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 
 	(void)id;
 	qemu_plugin_register_vcpu_tb_exec_inline(tb, QEMU_PLUGIN_INLINE_ADD_U64, &b->insns, n);
+	qemu_plugin_register_vcpu_tb_exec_inline(tb, QEMU_PLUGIN_INLINE_ADD_U64, &b->runs, 1);
 	if (ranges) {
 		struct piece *p = malloc(sizeof(*p));
 

@@ -15,6 +15,7 @@ sys.path[:0] = [HERE, os.path.join(HERE, "../../selftests/lib")]
 sys.dont_write_bytecode = True
 
 import exact  # noqa: E402  pylint: disable=wrong-import-position
+import exactgroups  # noqa: E402  pylint: disable=wrong-import-position
 import exactguest  # noqa: E402  pylint: disable=wrong-import-position
 import ktap  # noqa: E402  pylint: disable=wrong-import-position
 
@@ -70,11 +71,12 @@ def exact__gate():
 
 
 def exact__gate_without_adapter():
-    """On simulated RNICs the instructions without the adapter's are judged, not the time, nor the adapter's."""
-    def sim(folder, insns, adapter, *args):
+    """On simulated RNICs the instructions without the adapter's are judged, not the time, nor the adapter's; of transfers those
+    that copy are not judged either."""
+    def sim(folder, insns, adapter, *args, strings=0):
         e = lane(folder, {p: 100.0 for p in exact.POINTS}, "--fabric", "sim", "--impls", "smcr", *args)
         for found in e.values.values():
-            found[0].update(insns=insns, adapter=adapter)
+            found[0].update(insns=insns, adapter=adapter, strings=strings)
         return e
     judged_points = [exact.name_of(p) for p in exact.POINTS if p not in exact.UNSTEADY]
     with tempfile.TemporaryDirectory() as d:
@@ -83,6 +85,7 @@ def exact__gate_without_adapter():
         assert judged(sim(d, 2000, 1400)) == (0, [])
         assert judged(sim(d, 1000, 383)) == (0, [])
         assert judged(*[sim(d, 1000, 381) for _ in range(exact.BOOTS)]) == (1, judged_points)
+        assert judged(*[sim(d, 1100, 400, strings=100) for _ in range(exact.BOOTS)]) == (1, [p for p in judged_points if p.split()[0] not in exact.TRANSFERS])
 
 
 def exact__compare():
@@ -140,24 +143,63 @@ def exact__profile():
 
 def exact__adapter():
     """The work of a simulated RNIC is separate: in a function's instructions, in the profile, in the figures."""
-    syms = ([0xffffffff81000000, 0xffffffffc0000000, 0xffffffffc0001000], ["copy", "send [smcr]", "engine [rnicsim]"])
-    counts = [(0x400000, 100, 0), (0xffffffff81000000, 500, 300), (0xffffffffc0000000, 200, 0), (0xffffffffc0001000, 200, 200)]
-    assert exact.by_function(counts, syms) == {"programs": (100, 0), "copy": (500, 300), "send [smcr]": (200, 0), "engine [rnicsim]": (200, 200)}
+    syms = ([0xffffffff81000000, 0xffffffff81000100, 0xffffffff81000200, 0xffffffffc0000000, 0xffffffffc0001000],
+            ["memcpy_orig", "__schedule", "end", "send [smcr]", "engine [rnicsim]"])
+    counts = [(0x400000, 100, 0, 1), (0xffffffff81000000, 500, 300, 2), (0xffffffff81000100, 40, 0, 3), (0xffffffff81000108, 60, 0, 9),
+              (0xffffffffc0000000, 100, 0, 5), (0xffffffffc0001000, 200, 200, 5)]
+    found = exact.by_function(counts, syms)
+    assert found == {"programs": (100, 0), "memcpy_orig": (500, 300), "__schedule": (100, 0), "send [smcr]": (100, 0),
+                     "engine [rnicsim]": (200, 200)}, found
+    assert exactgroups.calls(counts, syms) == {"memcpy_orig": 2, "__schedule": 3, "send [smcr]": 5, "engine [rnicsim]": 5}
     text = exact.report({"series": "smcr", "what": "rtt", "size": 64, "n": 10}, counts, syms)
-    assert "(the adapter) 50.0 %, kernel 20.0 %, smcr 20.0 %" in text, text
+    assert "(the adapter) 50.0 %, kernel 30.0 %, programs 10.0 %, smcr 10.0 %" in text, text
     with tempfile.TemporaryDirectory() as d, contextlib.redirect_stdout(io.StringIO()):
         e = lane(d, {}, "--fabric", "sim", "--update", "--impls", "smcr")
-        e.order = [{"series": "smcr", "what": "rtt", "size": 64, "n": 10, "run": 1, "nth": 0, "us": 2.0, "insns": 1000}]
-        e.values = {("smcr", ("rtt", 64)): e.order}
-        e.counted = lambda: [(e.order[0], counts, syms)]
-        e.dearest = e.without_adapter()
-        assert e.table().split()[-3:] == ["2.00", "1,000", "500"], e.table()
-        assert e.functions().splitlines()[1:] == ["smcr rtt 64 B, without the adapter:"] + [
-            f"{n:14}  {f}" for n, f in ((20, "send [smcr]"), (20, "copy"), (0, "engine [rnicsim]"))], e.functions()
+        e.order = [{"series": "smcr", "what": what, "size": size, "n": 10, "run": 1, "nth": 0, "us": 2.0, "insns": 1000}
+                   for what, size in (("rtt", 64), ("bulk", 65536))]
+        e.values = {("smcr", (line["what"], line["size"])): [line] for line in e.order}
+        e.counted = lambda: [(line, counts, syms) for line in e.order]
+        e.sources = {"send": "conn/tx.c"}
+        e.sort_out()
+        # of a transfer what copies is not judged
+        assert e.table().split()[-14:] == ["bulk", "64", "KiB", "2.00", "1,000", "500", "300", "rtt", "64", "B", "2.00", "1,000", "500", "500"], e.table()
+        kinds = {"copying": 20, "scheduler": 10, "smcr conn/tx.c": 10, "programs": 10}
+        assert {k: n for k, n in e.kinds["smcr"]["rtt 64"].items() if k in kinds} == kinds, e.kinds
+        assert [line.split() for line in e.work().splitlines() if "smcr conn" in line] == [["smcr", "conn/tx.c", "10"]] * 2, e.work()
         e.update()
         known = e.figures()
-        assert known[exact.FIGURES[1]] == {"smcr": {"rtt 64": [2.0, 1000, 500]}}, known
-        assert known["dearest functions"] == {"smcr": {"rtt 64": [["send [smcr]", 20], ["copy", 20], ["engine [rnicsim]", 0]]}}, known
+        assert known[exact.FIGURES[1]] == {"smcr": {"rtt 64": [2.0, 1000, 500, 200], "bulk 65536": [2.0, 1000, 500, 200]}}, known
+        assert known["kinds of work"]["smcr"]["rtt 64"] == e.kinds["smcr"]["rtt 64"], known
+
+
+def exactgroups__kinds():
+    """Functions of the kernel are told apart by name, those of modules by module, those of smcr by file; suffixes of the compiler
+    do not matter."""
+    for function, kind in (("rep_movs_alternative", "copying"), ("clear_page_erms", "clearing"), ("finish_task_switch.isra.0", "scheduler"),
+                           ("process_one_work", "workers"), ("do_syscall_64", "system calls"), ("handle_softirqs", "interrupts"),
+                           ("__ib_process_cq [ib_core]", "RDMA core"), ("tcp_ack", "TCP/IP"), ("kmem_cache_free", "memory"),
+                           ("_raw_spin_lock_bh", "locks and lists"), ("map_id_range_down", "other"), ("programs", "programs"),
+                           ("send [smcr]", "smcr conn/tx.c"), ("recv.part.0 [smcr]", "smcr conn/rx.c"), ("gone [smcr]", "smcr"),
+                           ("smc_tx [smc]", "in-tree smc"), ("rs_post [rnicsim]", "rnicsim")):
+        found = exactgroups.kind(function, {"send": "conn/tx.c", "recv.part.0": "conn/rx.c"})
+        assert found == kind, (function, found)
+    assert exactgroups.strings({"memset_orig": (100, 30), "memset_orig [smcr]": (5, 0), "__schedule": (7, 0), "copy_page": (1, 0)}) == 71
+
+
+def exactgroups__events():
+    """An event is a call of one of its functions."""
+    syms = ([0x1000, 0x1100, 0x1200, 0x1300], ["try_to_wake_up", "asm_sysvec_apic_timer_interrupt", "asm_exc_page_fault", "tx_done [smcr]"])
+    found = exactgroups.events([(0x1000, 9, 0, 4), (0x1010, 9, 0, 100), (0x1100, 1, 0, 3), (0x1200, 1, 0, 50), (0x1300, 1, 1, 2)], syms)
+    assert {e: n for e, n in found.items() if n} == {"wake-ups": 4, "interrupts": 3, "completions": 2}, found
+
+
+def exactgroups__files():
+    """Each function of a module has the file of its object; functions of one name have all of theirs."""
+    with tempfile.TemporaryDirectory() as d:
+        for name, code in (("conn/tx", "int send(void) { return 1; } int same(void) { return 2; }"), ("conn/rx", "int same(void) { return 3; } int data;")):
+            os.makedirs(os.path.join(d, "net", os.path.dirname(name)), exist_ok=True)
+            subprocess.run(["gcc", "-x", "c", "-c", "-o", os.path.join(d, "net", name + ".o"), "-"], input=code, text=True, check=True)
+        assert exactgroups.files(d) == {"send": "conn/tx.c", "same": "conn/rx.c, conn/tx.c"}, exactgroups.files(d)
 
 
 def exact__command_line():
@@ -173,10 +215,10 @@ def exact__command_line():
     assert "--update takes all points" in fails("--fabric", "sim", "--update", "--gate")
     assert "verbs" in fails("--fabric", "sim", "--impls", "verbs")
     assert fails("--fabric", "lan") and not fails("--fabric", "sim", "--update")
-    for args, impls, counts, path in ((("--fabric", "sim"), ["tcp", "smcr", "intree"], True, "exact-6.12-sim.json"),
+    for args, impls, counts, path in ((("--fabric", "sim"), ["tcp", "beside", "smcr", "intree"], True, "exact-6.12-sim.json"),
                                       (("--fabric", "sim", "--gate"), ["smcr"], True, "exact-6.12-sim.json"),
                                       (("--fabric", "sim", "--compare", "HEAD"), ["smcr"], True, "exact-6.12-sim.json"),
-                                      ((), ["tcp", "smcr", "intree", "verbs"], False, "exact-6.12.json")):
+                                      ((), ["tcp", "beside", "smcr", "intree", "verbs"], False, "exact-6.12.json")):
         with unittest.mock.patch("sys.argv", ["", "--exact", *args]):
             e = exact.Exact(exact.arguments())
         assert (e.args.impls, e.counts, os.path.basename(e.figures_path)) == (impls, counts, path)
@@ -211,7 +253,8 @@ QEMU = r"""
 #include "exactprof.c"
 struct qemu_plugin_tb { uint64_t addr; size_t n; struct qemu_plugin_insn { bool iret; } last; };
 static struct piece *piece;
-static uint64_t *count;
+static struct { uint64_t *p, imm; } add[2];
+static int n_add;
 uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *tb) { return tb->addr; }
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb) { return tb->n; }
 struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t n)
@@ -228,8 +271,9 @@ void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, void (*cb)(qemu_
 }
 void qemu_plugin_register_vcpu_tb_exec_inline(struct qemu_plugin_tb *tb, enum qemu_plugin_op op, void *p, uint64_t imm)
 {
-	(void)tb, (void)op, (void)imm;
-	count = p;
+	(void)tb, (void)op;
+	add[n_add].p = p;
+	add[n_add++].imm = imm;
 }
 void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *tb, void (*cb)(unsigned int cpu, void *data),
 					  enum qemu_plugin_cb_flags flags, void *data)
@@ -257,8 +301,10 @@ int main(int argc, char **argv)
 			mark(0, (void *)(uintptr_t)m);
 		} else if (sscanf(line, "%" SCNx64 " %zu %c", &tb.addr, &tb.n, &i) >= 2) {
 			tb.last.iret = i == 'i';
+			n_add = 0;
 			translated(0, &tb);
-			*count += tb.n;
+			while (n_add--)
+				*add[n_add].p += add[n_add].imm;
 			if (piece)
 				executed(0, piece);
 		}
@@ -272,13 +318,13 @@ RANGES = f"{ADAPTER:x} {ADAPTER + 4096:x} a\n{ENTRY:x} {ENTRY + 16:x} e\n{SOFTIR
 
 def exact__profiler():
     """Code in no range belongs to the owner of the code before it; at the end of an interrupt the interrupted owner is restored."""
-    def run(folder, text, *args):
+    def run(folder, text, *args, calls=False):
         out = os.path.join(folder, "out")
         subprocess.run([os.path.join(folder, "qemu"), f"out={out}", *args], input=text, text=True, check=True,
                        env=os.environ | {"ASAN_OPTIONS": "detect_leaks=0"})
         with open(out, encoding="ascii") as f:
-            return [sorted((int(a, 16), int(n), int(of)) for a, n, of in (l.split() for l in part.splitlines() if l))
-                    for part in f.read().split("end")[:-1]]
+            return [sorted((int(a, 16), int(n), int(of)) + ((int(runs),) if calls else ())
+                           for a, n, of, runs in (l.split() for l in part.splitlines() if l)) for part in f.read().split("end")[:-1]]
 
     def told(folder, *blocks):
         text = "mark 1\n" + "".join(f"{b[0]:x} {b[1]} {'i' * (len(b) > 2)}\n" for b in blocks) + "mark 2\n"
@@ -310,6 +356,9 @@ def exact__profiler():
         # only code between marks counts; without ranges nothing belongs to the adapter
         text = f"{CORE:x} 1\nmark 1\n{ADAPTER:x} 2\nmark 2\n{CORE:x} 3\nmark 1\n{CORE:x} 4\nmark 2\n"
         assert run(d, text) == [[(ADAPTER, 2, 0)], [(CORE, 4, 0)]]
+        # how many times each was executed, of any length
+        text = f"mark 1\n{CORE:x} 4\n{SMCR:x} 2\n{CORE:x} 7\nmark 2\nmark 1\n{CORE:x} 1\nmark 2\n"
+        assert run(d, text, calls=True) == [[(CORE, 11, 0, 2), (SMCR, 2, 0, 1)], [(CORE, 1, 0, 1)]]
 
 
 if __name__ == "__main__":

@@ -6,7 +6,10 @@
  *	bench [-s] [-B BYTES] [-t] server PORT [WORKERS]
  *	bench [-s] [-B BYTES] HOST PORT bulk SECONDS SIZE
  *	bench ...             HOST PORT poll SECONDS SIZE	bulk, with poll() before each write
+ *	bench ...             HOST PORT nagle SECONDS SIZE	bulk, without TCP_NODELAY
  *	bench ...             HOST PORT rtt SECONDS SIZE
+ *	bench ...             HOST PORT epoll SECONDS SIZE	rtt, with epoll_wait() before each read
+ *	bench ...             HOST PORT many SECONDS SIZE	rtt, on 64 connections at once
  *	bench ...             HOST PORT conn SECONDS PARALLEL
  *	bench ...             HOST PORT idle CONNECTIONS	goes on at each byte on stdin
  *	bench ...             HOST PORT quit
@@ -35,6 +38,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/sendfile.h>
@@ -333,16 +337,20 @@ static void nonblock(int fd, bool on)
 		err(1, "fcntl");
 }
 
-static void bulk(double secs, uint32_t size, char *buf, bool polled)
+/* @what: bulk, poll or nagle */
+static void bulk(const char *what, double secs, uint32_t size, char *buf)
 {
+	bool polled = !strcmp(what, "poll");
 	uint64_t sent = 0;
 	struct report r;
 	struct load l;
 	double t0, t, idle;
-	int s = begin('b', 0);
+	int s = begin('b', 0), off = 0;
 
 	if (polled)
 		nonblock(s, true);
+	if (!strcmp(what, "nagle") && setsockopt(s, IPPROTO_TCP, TCP_NODELAY, &off, sizeof(off)))
+		err(1, "TCP_NODELAY");
 	l = load();
 	idle = exact_begin();
 	t0 = now();
@@ -366,7 +374,7 @@ static void bulk(double secs, uint32_t size, char *buf, bool polled)
 		     (unsigned long long)be64toh(r.bytes));
 	close(s);
 	printf("{\"what\": \"%s\", \"size\": %u, \"seconds\": %.7f, \"bytes\": %llu, \"mbs\": %.3f, "
-	       "\"conns\": 1, \"busy\": %.3f, \"peer_busy\": %.3f, \"idle\": %.7f}\n", polled ? "poll" : "bulk", size, t,
+	       "\"conns\": 1, \"busy\": %.3f, \"peer_busy\": %.3f, \"idle\": %.7f}\n", what, size, t,
 	       (unsigned long long)sent, sent / t / 1e6, busy(l), be64toh(r.busy) / 1e3, idle);
 }
 
@@ -377,27 +385,70 @@ static int cmp(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void rtt(double secs, uint32_t size, char *buf)
+/* As get(), on a non-blocking socket that is in the epoll set @ep */
+static void get_polled(int ep, int fd, char *buf, size_t n)
+{
+	struct epoll_event e;
+
+	while (n) {
+		ssize_t r;
+
+		if (epoll_wait(ep, &e, 1, -1) < 0 && errno != EINTR)
+			err(1, "epoll_wait");
+		r = read(fd, buf, n);
+		if (!r)
+			errx(1, "connection ended early");
+		if (r < 0 && errno != EAGAIN)
+			err(1, "read");
+		if (r > 0) {
+			buf += r;
+			n -= r;
+		}
+	}
+}
+
+/* A message there and back. @ep: an epoll set, or -1 */
+static void exchange(int s, int ep, char *buf, uint32_t size)
+{
+	if (ep < 0) {
+		put(s, buf, size);
+		get(s, buf, size);
+	} else {
+		put_polled(s, buf, size);
+		get_polled(ep, s, buf, size);
+	}
+}
+
+static int epoll_of(int s)
+{
+	struct epoll_event e = { .events = EPOLLIN, .data.fd = s };
+	int ep = epoll_create1(0);
+
+	if (ep < 0 || epoll_ctl(ep, EPOLL_CTL_ADD, s, &e))
+		err(1, "epoll");
+	nonblock(s, true);
+	return ep;
+}
+
+/* @what: rtt or epoll */
+static void rtt(const char *what, double secs, uint32_t size, char *buf)
 {
 	enum { MAX = 1 << 20 };
 	float *us = malloc(MAX * sizeof(*us));
 	double t0, t, last, idle;
 	struct load l;
-	int n = 0, s = begin('r', size);
+	int n = 0, s = begin('r', size), ep = !strcmp(what, "epoll") ? epoll_of(s) : -1;
 
 	if (!us)
 		err(1, "memory");
 	/* Not measured: in the first exchanges the other program may still be starting. */
-	for (int i = 0; i < 3; i++) {
-		put(s, buf, size);
-		get(s, buf, size);
-	}
+	for (int i = 0; i < 3; i++)
+		exchange(s, ep, buf, size);
 	l = load();
 	idle = exact_begin();
 	t0 = last = now();
 	do {
-		put(s, buf, size);
-		get(s, buf, size);
+		exchange(s, ep, buf, size);
 		t = now();
 		us[n++] = (t - last) * 1e6;
 		last = t;
@@ -405,10 +456,42 @@ static void rtt(double secs, uint32_t size, char *buf)
 	t -= t0;
 	idle = exact_end(idle);
 	close(s);
+	if (ep >= 0)
+		close(ep);
 	qsort(us, n, sizeof(*us), cmp);
-	printf("{\"what\": \"rtt\", \"size\": %u, \"seconds\": %.7f, \"n\": %d, \"us\": %.2f, "
+	printf("{\"what\": \"%s\", \"size\": %u, \"seconds\": %.7f, \"n\": %d, \"us\": %.2f, "
 	       "\"median\": %.2f, \"p99\": %.2f, \"max\": %.2f, \"conns\": 1, \"busy\": %.3f, \"idle\": %.7f}\n",
-	       size, t, n, t / n * 1e6, us[n / 2], us[(int)(n * .99)], us[n - 1], busy(l), idle);
+	       what, size, t, n, t / n * 1e6, us[n / 2], us[(int)(n * .99)], us[n - 1], busy(l), idle);
+}
+
+/* A message on each of 64 connections, then the answers */
+static void many(double secs, uint32_t size, char *buf)
+{
+	enum { CONNS = 64 };
+	int s[CONNS], rounds = -3;	/* the first ones are not measured, see rtt() */
+	double t0 = 0, t, idle = 0;
+	struct load l = { 0 };
+
+	for (int i = 0; i < CONNS; i++)
+		s[i] = begin('r', size);
+	do {
+		if (!rounds) {
+			l = load();
+			idle = exact_begin();
+			t0 = now();
+		}
+		for (int i = 0; i < CONNS; i++)
+			put(s[i], buf, size);
+		for (int i = 0; i < CONNS; i++)
+			get(s[i], buf, size);
+		t = now() - t0;
+	} while (++rounds <= 0 || t < secs);
+	idle = exact_end(idle);
+	for (int i = 0; i < CONNS; i++)
+		close(s[i]);
+	printf("{\"what\": \"many\", \"size\": %u, \"seconds\": %.7f, \"n\": %d, \"us\": %.2f, "
+	       "\"conns\": %d, \"busy\": %.3f, \"idle\": %.7f}\n",
+	       size, t, rounds * CONNS, t / (rounds * CONNS) * 1e6, CONNS, busy(l), idle);
 }
 
 static atomic_long made;
@@ -604,10 +687,15 @@ static void send_file(const char *path)
 static void usage(void)
 {
 	fputs("usage: bench [-s] [-B BYTES] [-t] server PORT [WORKERS]\n"
-	      "       bench [-s] [-B BYTES] HOST PORT bulk SECONDS SIZE | poll SECONDS SIZE | rtt SECONDS SIZE |\n"
+	      "       bench [-s] [-B BYTES] HOST PORT bulk|poll|nagle|rtt|epoll|many SECONDS SIZE |\n"
 	      "                             conn SECONDS PARALLEL | idle CONNECTIONS | quit\n"
 	      "       bench [-s] [-w BYTES] recv PORT FILE | send HOST PORT FILE\n", stderr);
 	exit(2);
+}
+
+static bool one_of(const char *what, const char *a, const char *b, const char *c)
+{
+	return !strcmp(what, a) || !strcmp(what, b) || !strcmp(what, c);
 }
 
 static void set_peer(const char *host, const char *port)
@@ -662,10 +750,12 @@ int main(int argc, char **argv)
 		err(1, "memory");
 	if (size <= MAX_SIZE)
 		memset(buf, 0x5a, size);
-	if ((!strcmp(argv[2], "bulk") || !strcmp(argv[2], "poll")) && argc == 5 && size && size <= MAX_SIZE) {
-		bulk(secs, size, buf, argv[2][0] == 'p');
-	} else if (!strcmp(argv[2], "rtt") && argc == 5 && size && size <= MAX_SIZE) {
-		rtt(secs, size, buf);
+	if (one_of(argv[2], "bulk", "poll", "nagle") && argc == 5 && size && size <= MAX_SIZE) {
+		bulk(argv[2], secs, size, buf);
+	} else if (one_of(argv[2], "rtt", "epoll", "") && argc == 5 && size && size <= MAX_SIZE) {
+		rtt(argv[2], secs, size, buf);
+	} else if (!strcmp(argv[2], "many") && argc == 5 && size && size <= MAX_SIZE) {
+		many(secs, size, buf);
 	} else if (!strcmp(argv[2], "conn") && argc == 5) {
 		conn(secs, size);
 	} else if (!strcmp(argv[2], "idle") && argc == 4) {
