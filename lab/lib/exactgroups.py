@@ -46,7 +46,7 @@ KINDS = [(kind, re.compile(rf"(?:{names})(?:\.\w+)*")) for kind, names in (
     ("memory", r"kmem_cache_\w+|_*kmalloc\w*|kfree\w*|kvfree\w*|kvmalloc\w*|_*kvmalloc\w*|_+slab_\w+|slab_\w+|_*alloc_pages?\w*|_*free_pages?\w*|free_\w+|get_page_\w+|_*rmqueue\w*"
                r"|mod_\w*(?:state|page)\w*|_*mod_\w*(?:state|page)\w*|memcg_\w+|_*memcg_\w+|obj_cgroup_\w+|mem_cgroup_\w+|_*mem_cgroup_\w+|folio\w*|_*folio\w*|page_\w+|get_obj_\w+"
                r"|refill_\w+|drain_\w+|try_charge\w*|fill_\w+|put_cpu_partial|get_partial_\w+|new_slab|allocate_slab|setup_object|shuffle_\w+|alloc_inode|_*destroy_inode|inode_\w+|_*inode_\w+"
-               r"|new_inode\w*|evict|iput|d_\w+|_*d_\w+|dput|dentry_\w+|_*dentry_\w+|truncate_\w+|sock_alloc\w*|zone_\w+|post_alloc_\w+|prep_\w+|list_lru_\w+|call_rcu\w*|_*call_rcu\w*"
+               r"|new_inode\w*|evict|iput_?\w*|d_\w+|_*d_\w+|dput|dentry_\w+|_*dentry_\w+|truncate_\w+|sock_alloc\w*|zone_\w+|post_alloc_\w+|prep_\w+|list_lru_\w+|call_rcu\w*|_*call_rcu\w*"
                r"|rcu_\w+|_*rcu_(?!read)\w+|percpu_\w+|pcpu_\w+|_*slab_\w+|___slab_alloc"),
     ("locks and lists", r"_raw_\w+|_*rcu_read_\w+|mutex_\w+|_*mutex_\w+|down_\w+|up_\w+|_*list_\w+|queued_\w+|native_queued_\w+|xas_\w+|_*xas_\w+|xa_\w+|_*xa_\w+|idr_\w+|radix_\w+"
                         r"|refcount_\w+|_*rht_\w+|rhashtable_\w+|rwsem_\w+|_*x86_(?:indirect|return)_\w+|osq_\w+|ida_\w+|jhash\w*|hash_\w+|memcmp|strcmp|strlen|memchr\w*|sized_str\w+"),
