@@ -176,7 +176,8 @@ class Exact:
                 series.append({"name": "base", "impl": impl, "ko": base.ko, "smcctl": base.smcctl, "points": todo})
             elif impl in ("smcr", "beside"):
                 ko = script("build-module", a.kernel)[-1]
-                self.sources = exactgroups.files(os.path.dirname(ko)) if self.counts else {}
+                if impl == "smcr" and self.counts:
+                    self.sources = exactgroups.files(os.path.dirname(ko))
                 ko = shutil.copy(ko, os.path.join(self.out, "smcr.ko"))
                 series.append({"name": impl, "impl": impl, "ko": ko, "points": todo})
             else:

@@ -173,7 +173,7 @@ def exact__adapter():
 
 
 def exactgroups__kinds():
-    """Functions of the kernel are told apart by name, those of modules by module, those of smcr by file; suffixes of the compiler
+    """The name sorts a function of the kernel, the module one of a module, the file one of smcr; suffixes of the compiler
     do not matter."""
     for function, kind in (("rep_movs_alternative", "copying"), ("clear_page_erms", "clearing"), ("finish_task_switch.isra.0", "scheduler"),
                            ("process_one_work", "workers"), ("do_syscall_64", "system calls"), ("handle_softirqs", "interrupts"),

@@ -693,11 +693,6 @@ static void usage(void)
 	exit(2);
 }
 
-static bool one_of(const char *what, const char *a, const char *b, const char *c)
-{
-	return !strcmp(what, a) || !strcmp(what, b) || !strcmp(what, c);
-}
-
 static void set_peer(const char *host, const char *port)
 {
 	peer.sin_family = AF_INET;
@@ -750,9 +745,9 @@ int main(int argc, char **argv)
 		err(1, "memory");
 	if (size <= MAX_SIZE)
 		memset(buf, 0x5a, size);
-	if (one_of(argv[2], "bulk", "poll", "nagle") && argc == 5 && size && size <= MAX_SIZE) {
+	if ((!strcmp(argv[2], "bulk") || !strcmp(argv[2], "poll") || !strcmp(argv[2], "nagle")) && argc == 5 && size && size <= MAX_SIZE) {
 		bulk(argv[2], secs, size, buf);
-	} else if (one_of(argv[2], "rtt", "epoll", "") && argc == 5 && size && size <= MAX_SIZE) {
+	} else if ((!strcmp(argv[2], "rtt") || !strcmp(argv[2], "epoll")) && argc == 5 && size && size <= MAX_SIZE) {
 		rtt(argv[2], secs, size, buf);
 	} else if (!strcmp(argv[2], "many") && argc == 5 && size && size <= MAX_SIZE) {
 		many(secs, size, buf);

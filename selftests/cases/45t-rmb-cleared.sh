@@ -23,7 +23,7 @@ reported() { messages | grep -q 'bytes that the peer did not announce'; }
 ZEROS=("recvhex:60=$(hex 00 60)" "recvhex:100=$(hex 00 100)")
 OLD="recvhex:60=$(hex 77 60)"
 
-# elements NAME EYE PEER: connections to port 5000, with eye catchers or without
+# server_elements NAME EYE_CATCHER: connections to port 5000; NAME is with or without
 server_elements() {
 	local end=(send:5 recv:1=eof close)
 	fast rmem=65536 eye_catcher="$2"
