@@ -24,6 +24,10 @@ judge the others, of transfers only those that neither copy nor clear: a
 string instruction counts as often as it repeats. Also shown: for what kind of
 work the instructions are, and how many task switches, wake-ups, works and so on
 an operation takes. Figures: lab/exact-KERNEL-sim.json.
+
+Of simulated RNICs only, and not judged: the memory of a connection at both ends
+(burst), one of 64 on a link, before it is used, and ten seconds after each has
+sent and received 10 MiB, one after another.
 """
 
 import argparse
@@ -48,6 +52,7 @@ IMPLS = ("tcp", "beside", "smcr", "intree", "verbs")
 LABEL = {"tcp": "TCP", "beside": "TCP beside smcr", "smcr": "smcr", "intree": "in-tree smc", "verbs": "raw verbs"}
 POINTS = [("bulk", K), ("nagle", K), ("bulk", 16 * K), ("bulk", 64 * K), ("bulk", 1024 * K), ("poll", 16 * K), ("rtt", 64), ("epoll", 64),
           ("rtt", 4 * K), ("rtt", 64 * K), ("many", 64), ("conn", 1), ("conn", 16)]
+MEMORY = ("burst", 64)      # on simulated RNICs: memory of so many connections
 TRANSFERS = ("bulk", "poll", "nagle")
 SHIFT = 1                   # QEMU's: an instruction takes 2^SHIFT ns
 TIMES = 3                   # measurements of a point; the one in the middle counts
@@ -153,6 +158,7 @@ class Exact:
         self.base = None            # Exact of the Revision that was measured before
         self.values = {}            # (series, point): [{us, insns, idle}]
         self.order = []             # of the points of each series, as they were measured
+        self.memory = {}            # {series: [{idle, burst: bytes of a connection}]}
         self.system = ""
         self.sources = {}           # {function of smcr: file}
         self.kinds = {}             # {series: {point: {kind of work: instructions}}}
@@ -160,28 +166,38 @@ class Exact:
 
     # -- measuring ---------------------------------------------------------
 
-    def measure(self, base=None):
-        """Boot, take all series, or only the module of a Revision, `base`."""
+    def series(self, base):
+        """What the guest has to measure, in this order."""
         a = self.args
-        os.makedirs(self.out)
-        for folder in ("tools/smcctl", "lab/prog"):
-            make(os.path.join(TREE, folder))
         points = [p for p in POINTS if not a.only or p[0] in a.only]
+        # Nothing judges it.
+        memory = self.sim and (MEMORY[0] in a.only or not (a.only or a.gate or a.compare))
+        memory = [dict(zip(("what", "size"), MEMORY))] * memory
         series = []
         for impl in ["smcr"] if base else [i for i in IMPLS if i in a.impls]:
             todo = [{"what": w, "size": s} for w, s in points if impl != "verbs" or w in ("bulk", "rtt")]
             if impl == "beside":
                 todo = [p for p in todo if (p["what"], p["size"]) in DEAREST]
             if base:
-                series.append({"name": "base", "impl": impl, "ko": base.ko, "smcctl": base.smcctl, "points": todo})
+                series.append({"name": "base", "impl": impl, "ko": base.ko, "smcctl": base.smcctl, "points": todo, "memory": []})
             elif impl in ("smcr", "beside"):
                 ko = script("build-module", a.kernel)[-1]
                 if impl == "smcr" and self.counts:
                     self.sources = exactgroups.files(os.path.dirname(ko))
                 ko = shutil.copy(ko, os.path.join(self.out, "smcr.ko"))
-                series.append({"name": impl, "impl": impl, "ko": ko, "points": todo})
+                series.append({"name": impl, "impl": impl, "ko": ko, "points": todo, "memory": memory * (impl == "smcr")})
             else:
-                series.append({"name": impl, "impl": impl, "points": todo})
+                series.append({"name": impl, "impl": impl, "points": todo, "memory": memory * (impl != "verbs")})
+        # A series that only warms up has marks in the profiler's output, and no lines that they belong to.
+        return [s for s in series if s["points"] or s["memory"]]
+
+    def measure(self, base=None):
+        """Boot, take all series, or only the module of a Revision, `base`."""
+        a = self.args
+        os.makedirs(self.out)
+        for folder in ("tools/smcctl", "lab/prog"):
+            make(os.path.join(TREE, folder))
+        series = self.series(base)
         plugin = ""
         if self.counts:
             so = os.path.join(self.out, "exactprof.so")
@@ -205,8 +221,8 @@ class Exact:
             json.dump(dict(spec, out="/run/smcr/out"), f)
         job = self.guest.guests[0].send(f'exec python3 "$TREE/lab/lib/exactguest.py" "$OUT/spec"')
         self.follow(path + ".out", job, begin + booted + 60 * self.guest.slow +
-                    a.runs * sum(len(s["points"]) for s in series) * (10 + 20 * TIMES * a.seconds) * (3 if self.counts else 1) *
-                    int(os.environ.get("SMCR_SLOW", "1")))
+                    a.runs * sum(len(s["points"]) * (10 + 20 * TIMES * a.seconds) + len(s["memory"]) * 300 for s in series) *
+                    (3 if self.counts else 1) * int(os.environ.get("SMCR_SLOW", "1")))
         say(f"guest up after {booted:.0f} s, measured after {time.time() - begin:.0f} s; logs in {self.out}")
         self.guest.halt()
         bad = [line for line in self.order if line.get("bad")]
@@ -228,9 +244,12 @@ class Exact:
                 if line["what"] == "end":
                     self.system = line["system"]
                     return
-                self.order.append(line)
-                if not line.get("bad"):
-                    self.values.setdefault((line["series"], (line["what"], line["size"])), []).append(line)
+                if line["what"] == MEMORY[0] and not line.get("bad"):
+                    self.memory.setdefault(line["series"], []).append(line)
+                else:
+                    self.order.append(line)
+                    if not line.get("bad"):
+                        self.values.setdefault((line["series"], (line["what"], line["size"])), []).append(line)
                 if self.args.verbose:
                     print("  " + json.dumps(line), flush=True)
             if over or not self.guest.alive() or time.time() > end:
@@ -300,6 +319,16 @@ class Exact:
             lines += [f"  {k:40}" + "".join(f"{n:16,}" for n in row) for k, row in rows.items() if any(n > s for n, s in zip(row, small))]
             lines += [f"  {e:40}" + "".join(f"{self.events[n][point][e]:16.2f}" for n in names) for e, _ in exactgroups.EVENTS]
         return "\n".join(lines)
+
+    def held(self, series, what):
+        """Memory of a connection, of all runs."""
+        return statistics.median(m[what] for m in self.memory[series])
+
+    def held_table(self):
+        """The same, for people."""
+        lines = ["", f"{'KiB of a connection, both ends':32}{'never used':>14}{'after a burst':>16}"]
+        return "\n".join(lines + [f"  {LABEL[s]:30}{self.held(s, 'idle') / K:14,.1f}{self.held(s, 'burst') / K:16,.1f}"
+                                  for s in IMPLS if s in self.memory])
 
     def again(self, suffix, only=()):
         """Another boot of the same measurement; `only`: kinds of points."""
@@ -374,7 +403,8 @@ class Exact:
         os.makedirs(folder, exist_ok=True)
         stem = os.path.join(folder, f"{time.strftime('%Y%m%d-%H%M%S')}-exact-{self.args.kernel}")
         with open(stem + ".json", "w", encoding="utf-8") as f:
-            json.dump({"revision": git("describe", "--always", "--dirty"), "about": self.about(), "points": self.order}, f, indent=1)
+            json.dump({"revision": git("describe", "--always", "--dirty"), "about": self.about(), "points": self.order + sum(self.memory.values(), [])},
+                      f, indent=1)
         with open(stem + ".txt", "w", encoding="utf-8") as f:
             f.write(text + "\n")
         say(f"results: {stem}.{{json,txt}}")
@@ -406,6 +436,9 @@ class Exact:
             more += f',\n "{name}": {{\n  ' + ",\n  ".join(json.dumps(i) + ": {\n   " + ",\n   ".join(
                 f"{json.dumps(k)}: {{\n    " + ",\n    ".join(f"{json.dumps(w)}: {n}" for w, n in v.items()) + "}" for k, v in points.items()) + "}"
                 for i, points in found.items()) + "}"
+        memory = known.get("memory", {}) | {s: {what: self.held(s, what) for what in ("idle", "burst")} for s in self.memory}
+        if memory:
+            more += ',\n "memory": {\n  ' + ",\n  ".join(f"{json.dumps(s)}: {json.dumps(m)}" for s, m in memory.items()) + "}"
         rows = ",\n  ".join(json.dumps(i) + ": {\n   " + ",\n   ".join(
             f"{json.dumps(k)}: {json.dumps(v)}" for k, v in points.items()) + "}" for i, points in impls.items())
         with open(self.figures_path, "w", encoding="utf-8") as f:
@@ -474,9 +507,11 @@ class Exact:
         a = self.args
         base = Revision(a.compare, a.kernel) if a.compare else None
         self.run_guest(base)
-        text = self.table()
+        text = self.table() if self.values else ""
         if self.sim:
             text += "\n" + self.work()
+        if self.memory:
+            text += "\n" + self.held_table()
         if a.profile:
             text += "\n\n" + self.profile()
         print("\n" + text + "\n")
@@ -543,9 +578,9 @@ def arguments():
     p.add_argument("--seconds", type=float, default=.2, help="of the guest's time, three times per point (default: 0.2)")
     p.add_argument("--runs", type=int, default=1, metavar="N", help="default: 1")
     p.add_argument("--fabric", choices=("roce", "sim"), default="roce", help="soft RoCE (default), or simulated RNICs: the instructions of their own "
-                   "work are listed apart, and not judged; no raw verbs")
+                   "work are listed apart, and not judged; also memory of connections; no raw verbs")
     p.add_argument("--impls", default="", help="of tcp,beside,smcr,intree,verbs (default: all that there are; with --gate or --compare: smcr)")
-    p.add_argument("--only", default="", help="of bulk,poll,nagle,rtt,epoll,many,conn (default: all)")
+    p.add_argument("--only", default="", help="of bulk,poll,nagle,rtt,epoll,many,conn,burst (default: all)")
     p.add_argument("--compare", metavar="REV", help="also the module of this revision, in a guest of its own, and the ratios")
     p.add_argument("--gate", action="store_true", help="fail when smcr is more than 3 %% dearer than the committed figures "
                    "(or than REV)")

@@ -32,6 +32,8 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 TIMERS = ("sysvec_apic_timer_interrupt", "__sysvec_apic_timer_interrupt", "hrtimer_interrupt", "hrtimer_run_softirq", "__hrtimer_run_queues")
 OTHERS = ("handle_softirqs", "__do_softirq", "irq_poll_softirq", "irq_exit_rcu", "__irq_exit_rcu", "hrtimer_wakeup", "tick_nohz_handler",
           "tick_sched_timer", "do_syscall_64", "entry_SYSCALL_64", "schedule", "__schedule", "process_one_work", "worker_thread", "do_idle")
+BURST = 10 << 20            # bytes in each direction
+SILENCE = 10                # seconds after it, virtual
 ENTRY = re.compile(r"asm_(exc|sysvec|common_interrupt|spurious_interrupt)")
 
 
@@ -88,8 +90,15 @@ class Series:
         return {k: sum(f[k] for f in found) for k in ("client", "server", "fallbacks")} | {"reasons": [f.get("reasons") for f in found]}
 
     def run(self):
-        """Load, warm up, measure, unload."""
+        """All of this series."""
         benchguest.SMCCTL = self.series.get("smcctl") or benchguest.SMCCTL
+        if self.series["points"]:
+            self.measure()
+        for p in self.series["memory"]:
+            self.memory(p)
+
+    def measure(self):
+        """Load, warm up, measure, unload."""
         self.side.load()
         if self.spec["profile"]:
             # where the functions of this series are
@@ -100,17 +109,75 @@ class Series:
             for p in self.series["points"]:
                 self.point(p, self.verbs)
         else:
-            with self.at(0):
-                server = subprocess.Popen([f"{PROG}/bench", *self.flags, *["-t"] * self.sim, "server", str(PORT), "80"])
-            with server:
-                try:
-                    self.warm_up()
-                    with self.neighbour():
-                        for p in self.series["points"]:
-                            self.point(p, self.sockets)
-                finally:
-                    server.kill()
+            with self.server():
+                self.warm_up()
+                with self.neighbour():
+                    for p in self.series["points"]:
+                        self.point(p, self.sockets)
         self.side.unload()
+
+    @contextlib.contextmanager
+    def server(self):
+        """The program that answers."""
+        with self.at(0):
+            server = subprocess.Popen([f"{PROG}/bench", *self.flags, *["-t"] * self.sim, "server", str(PORT), "80"])
+        with server:
+            try:
+                yield
+            finally:
+                server.kill()
+
+    def wait_for_server(self):
+        """Until it listens, without a connection."""
+        for _ in range(500):
+            with self.at(0), open("/proc/thread-self/net/tcp", encoding="ascii") as f:
+                if any(w[1].endswith(f":{PORT:04X}") and w[3] == "0A" for w in map(str.split, f)):
+                    return
+            time.sleep(.1)
+        raise RuntimeError("the server does not listen")
+
+    def made(self, before, conns):
+        """`conns` connections since `before`, each of the kind that it is said to be, or RuntimeError."""
+        if self.flags:
+            # The server counts a connection when its Confirm has come.
+            after = self.counts()
+            made = {k: after[k] - before[k] for k in ("client", "server", "fallbacks")}
+            if made != {"client": conns, "server": conns, "fallbacks": 0}:
+                raise RuntimeError(f"{conns} connections, but {made} {after.get('reasons', '')}")
+
+    def memory(self, p):
+        """Memory of a connection of both ends before it is used, and some time after each has had a burst; with a module that was
+        loaded for this alone, as it keeps what others have freed."""
+        self.side.load()
+        try:
+            with self.server():
+                self.emit(series=self.series["name"], **p, **self.burst(p["size"]))
+        except (RuntimeError, OSError, ValueError) as e:
+            self.emit(series=self.series["name"], **p, bad=" ".join(str(e).split()))
+        self.side.unload()
+
+    def burst(self, conns):
+        """{idle, burst: bytes of each of so many connections}"""
+        self.wait_for_server()
+        before, free = self.counts(), []
+        with self.at(1):
+            prog = subprocess.Popen([f"{PROG}/bench", *self.flags, self.host, str(PORT), "burst", str(conns), str(BURST)],
+                                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        with prog:
+            try:
+                for _ in range(3):
+                    if not prog.stdout.readline():
+                        raise RuntimeError("the connections were not made, or have ended")
+                    time.sleep(SILENCE)
+                    free.append(benchguest.free_memory())
+                    prog.stdin.write(".")
+                    prog.stdin.flush()
+                if prog.wait():
+                    raise RuntimeError("the connections did not end well")
+            finally:
+                prog.kill()
+        self.made(before, conns + 1)
+        return {"idle": round((free[0] - free[1]) / conns), "burst": round((free[0] - free[2]) / conns)}
 
     @contextlib.contextmanager
     def neighbour(self):
@@ -158,12 +225,7 @@ class Series:
         with self.at(1):
             got = json.loads(sh(f"{PROG}/bench", *self.flags, self.host, str(PORT), p["what"], str(seconds or self.spec["seconds"]),
                                 str(p["size"])))
-        if self.flags:
-            # The server counts a connection when its Confirm has come.
-            after = self.counts()
-            made = {k: after[k] - before[k] for k in ("client", "server", "fallbacks")}
-            if made != {"client": got["conns"], "server": got["conns"], "fallbacks": 0}:
-                raise RuntimeError(f"{got['conns']} connections, but {made} {after.get('reasons', '')}")
+        self.made(before, got["conns"])
         return got
 
     def verbs(self, p):

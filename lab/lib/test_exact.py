@@ -4,10 +4,12 @@
 
 import contextlib
 import io
+import json
 import os
 import subprocess
 import sys
 import tempfile
+import time
 import unittest.mock
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -25,6 +27,7 @@ def lane(folder, us, *args):
     with unittest.mock.patch("sys.argv", ["", "--exact", *args]):
         e = exact.Exact(exact.arguments())
     e.figures_path = os.path.join(folder, "figures.json")
+    e.out = folder
     e.values = {("smcr", p): [{"us": v, "insns": v * 500}] for p, v in us.items()}
     e.about = lambda: {"kernel": "k", "qemu": "q"}
     return e
@@ -115,6 +118,41 @@ def exact__figures():
         known = first.figures()
         assert known["about"] == {"kernel": "k", "qemu": "q"}
         assert known["us and instructions per operation"] == {"tcp": {"rtt 64": [2.0, 1000]}, "smcr": {"rtt 64": [3.0, 1500]}}, known
+
+
+def exact__memory():
+    """Memory of connections is no figure that is judged, nor one of the profiler's; it is shown and written, and what was not
+    measured stays."""
+    with tempfile.TemporaryDirectory() as d, contextlib.redirect_stdout(io.StringIO()):
+        e = lane(d, {}, "--fabric", "sim", "--only", "burst")
+        path = os.path.join(d, "lines")
+        with open(path, "w", encoding="utf-8") as f:
+            f.writelines(json.dumps(line) + "\n" for line in (
+                {"series": "tcp", "what": "burst", "size": 64, "idle": 1024, "burst": 2048},
+                {"series": "smcr", "what": "burst", "size": 64, "bad": "no memory"}, {"what": "end", "system": "k"}))
+        e.guest = unittest.mock.Mock()
+        e.follow(path, path, time.time() + 60)
+        assert (e.values, [line["bad"] for line in e.order]) == ({}, ["no memory"])
+        assert e.held_table().splitlines()[-1].split() == ["TCP", "1.0", "2.0"], e.held_table()
+        e.update()
+        other = lane(d, {("rtt", 64): 1.5})
+        other.memory = {"smcr": [{"idle": 5, "burst": 6}]}
+        other.update()
+        assert other.figures()["memory"] == {"tcp": {"idle": 1024, "burst": 2048}, "smcr": {"idle": 5, "burst": 6}}, other.figures()
+
+
+def exact__series():
+    """A series without a point is not started, as its warm-up would be taken for the next one's; memory is measured unless a gate
+    is asked for."""
+    def planned(folder, *args):
+        e = lane(folder, {}, "--fabric", "sim", *args)
+        return [(s["name"], len(s["points"]), len(s["memory"])) for s in e.series(None)]
+    with tempfile.TemporaryDirectory() as d, unittest.mock.patch.object(exact, "script", lambda *_: [__file__]):
+        n = len(exact.POINTS)
+        assert planned(d) == [("tcp", n, 1), ("beside", len(exact.DEAREST), 0), ("smcr", n, 1), ("intree", n, 1)], planned(d)
+        assert planned(d, "--only", "many") == [("tcp", 1, 0), ("smcr", 1, 0), ("intree", 1, 0)]
+        assert planned(d, "--only", "burst") == [("tcp", 0, 1), ("smcr", 0, 1), ("intree", 0, 1)]
+        assert planned(d, "--gate") == [("smcr", n, 0)]
 
 
 def exact__other_software():

@@ -12,6 +12,7 @@
  *	bench ...             HOST PORT many SECONDS SIZE	rtt, on 64 connections at once
  *	bench ...             HOST PORT conn SECONDS PARALLEL
  *	bench ...             HOST PORT idle CONNECTIONS	goes on at each byte on stdin
+ *	bench ...             HOST PORT burst CONNECTIONS BYTES	idle, then BYTES there and back on each
  *	bench ...             HOST PORT quit
  *	bench [-s] recv PORT FILE
  *	bench [-s] [-w BYTES] send HOST PORT FILE
@@ -54,12 +55,13 @@
 #endif
 #define MAX_SIZE (4u << 20)
 #define MAX_READ (256u << 10)
+#define PIECE (64u << 10)
 
 /* The first bytes of a connection: its purpose */
 struct request {
-	uint8_t op;			/* b, r, c, i, x (drop the idle ones), q */
+	uint8_t op;			/* b, r, c, i, x (drop the idle ones), e, q */
 	uint8_t pad[3];
-	uint32_t size;			/* rtt: bytes per message, big endian */
+	uint32_t size;			/* rtt: bytes per message; burst: bytes each way; big endian */
 };
 
 /* Message of the server after a bulk transfer */
@@ -127,6 +129,19 @@ static bool try_io(int fd, void *buf, size_t n, bool out)
 			return false;
 		buf = (char *)buf + r;
 		n -= r;
+	}
+	return true;
+}
+
+/* try_io() of any number of bytes, in calls of PIECE bytes */
+static bool try_many(int fd, char *buf, uint32_t n, bool out)
+{
+	uint32_t part;
+
+	for (; n; n -= part) {
+		part = n < PIECE ? n : PIECE;
+		if (!try_io(fd, buf, part, out))
+			return false;
 	}
 	return true;
 }
@@ -240,6 +255,11 @@ static void serve(int c, char *buf)
 		try_io(c, &q, 1, true);
 		hold(c);
 		return;
+	case 'e':
+		try_io(c, &q, 1, true);
+		while (size && try_many(c, buf, size, false) && try_many(c, buf, size, true))
+			;
+		break;
 	case 'x':
 		drop_held();
 		try_io(c, &q, 1, true);
@@ -532,7 +552,18 @@ static void conn(double secs, int parallel)
 	       "\"busy\": %.3f, \"idle\": %.7f}\n", parallel, t0, made / t0, (long)made, busy(l), idle);
 }
 
-static void idle(int n)
+/* The caller measures the memory now. False if it does not want more. */
+static bool measured(const char *what, int n)
+{
+	char c;
+
+	printf("{\"what\": \"%s\", \"size\": %d, \"conns\": %d}\n", what, n, n + 1);
+	fflush(stdout);
+	return read(0, &c, 1) > 0;
+}
+
+/* @bytes: on each connection, there and back, before the memory is measured once more; or 0 */
+static void idle(int n, uint32_t bytes, char *buf)
 {
 	int *s = calloc(n + 1, sizeof(*s));
 	char c;
@@ -544,18 +575,24 @@ static void idle(int n)
 	 * last: the difference is that of n connections alone.
 	 */
 	for (int i = 0; i <= n; i++) {
-		s[i] = begin('i', 0);
+		s[i] = begin(bytes ? 'e' : 'i', bytes);
 		get(s[i], &c, 1);
 		if (i && i < n)
 			continue;
-		printf("{\"what\": \"idle\", \"size\": %d, \"conns\": %d}\n", i, i + 1);
-		fflush(stdout);
-		if (read(0, &c, 1) <= 0)
-			break;
+		if (!measured("idle", i))
+			goto out;
 	}
+	for (int i = 1; i <= n && bytes; i++)
+		if (!try_many(s[i], buf, bytes, true) || !try_many(s[i], buf, bytes, false))
+			errx(1, "connection ended early");
+	if (bytes)
+		measured("burst", n);
+out:
 	for (int i = 0; i <= n; i++)
 		if (s[i])
 			close(s[i]);
+	if (bytes)
+		return;
 	n = begin('x', 0);
 	get(n, &c, 1);
 	close(n);
@@ -688,7 +725,7 @@ static void usage(void)
 {
 	fputs("usage: bench [-s] [-B BYTES] [-t] server PORT [WORKERS]\n"
 	      "       bench [-s] [-B BYTES] HOST PORT bulk|poll|nagle|rtt|epoll|many SECONDS SIZE |\n"
-	      "                             conn SECONDS PARALLEL | idle CONNECTIONS | quit\n"
+	      "                             conn SECONDS PARALLEL | idle CONNECTIONS | burst CONNECTIONS BYTES | quit\n"
 	      "       bench [-s] [-w BYTES] recv PORT FILE | send HOST PORT FILE\n", stderr);
 	exit(2);
 }
@@ -754,7 +791,9 @@ int main(int argc, char **argv)
 	} else if (!strcmp(argv[2], "conn") && argc == 5) {
 		conn(secs, size);
 	} else if (!strcmp(argv[2], "idle") && argc == 4) {
-		idle(atoi(argv[3]));
+		idle(atoi(argv[3]), 0, buf);
+	} else if (!strcmp(argv[2], "burst") && argc == 5 && size) {
+		idle(atoi(argv[3]), size, buf);
 	} else if (!strcmp(argv[2], "quit") && argc == 3) {
 		n = begin('q', 0);
 		get(n, &c, 1);
