@@ -167,6 +167,12 @@ class Side:
         return {s: flat.get(f"{s}-first-contacts", 0) + flat.get(f"{s}-reuses", 0) for s in ("client", "server")} | {
             "fallbacks": flat.get("client-fallbacks", 0) + flat.get("server-fallbacks", 0), "reasons": reasons(data)}
 
+    def groups(self):
+        """How many link groups the server's end has."""
+        if self.name == "intree":
+            return intree.groups()
+        return len(json.loads(sh(SMCCTL, "-j", "linkgroup"))) if self.name == "smcr" else 0
+
 
 def reasons(data):
     """Reasons in smcctl's statistics that were counted: {name: numbers}."""

@@ -25,7 +25,9 @@ string instruction counts as often as it repeats. Also shown: for what kind of
 work the instructions are, and how many task switches, wake-ups, works and so on
 an operation takes. Figures: lab/exact-KERNEL-sim.json.
 
-Of simulated RNICs only, and not judged: the memory of a connection at both ends
+Of simulated RNICs only: a message there and back on one connection to each of
+64 peers, each with a network namespace, an RNIC and so a link group of its own
+(peers). Of simulated RNICs only, and not judged: the memory of a connection at both ends
 (burst), one of 64 on a link, before it is used, and ten seconds after each has
 sent and received 10 MiB, one after another.
 """
@@ -51,7 +53,8 @@ K = 1024
 IMPLS = ("tcp", "beside", "smcr", "intree", "verbs")
 LABEL = {"tcp": "TCP", "beside": "TCP beside smcr", "smcr": "smcr", "intree": "in-tree smc", "verbs": "raw verbs"}
 POINTS = [("bulk", K), ("nagle", K), ("bulk", 16 * K), ("bulk", 64 * K), ("bulk", 1024 * K), ("poll", 16 * K), ("rtt", 64), ("epoll", 64),
-          ("rtt", 4 * K), ("rtt", 64 * K), ("many", 64), ("conn", 1), ("conn", 16)]
+          ("rtt", 4 * K), ("rtt", 64 * K), ("many", 64), ("conn", 1), ("conn", 16), ("peers", 64)]
+SIM_ONLY = ("peers",)       # soft RoCE lives in the initial namespace
 MEMORY = ("burst", 64)      # on simulated RNICs: memory of so many connections
 TRANSFERS = ("bulk", "poll", "nagle")
 SHIFT = 1                   # QEMU's: an instruction takes 2^SHIFT ns
@@ -169,7 +172,7 @@ class Exact:
     def series(self, base):
         """What the guest has to measure, in this order."""
         a = self.args
-        points = [p for p in POINTS if not a.only or p[0] in a.only]
+        points = [p for p in POINTS if (not a.only or p[0] in a.only) and (self.sim or p[0] not in SIM_ONLY)]
         # Nothing judges it.
         memory = self.sim and (MEMORY[0] in a.only or not (a.only or a.gate or a.compare))
         memory = [dict(zip(("what", "size"), MEMORY))] * memory
@@ -580,7 +583,7 @@ def arguments():
     p.add_argument("--fabric", choices=("roce", "sim"), default="roce", help="soft RoCE (default), or simulated RNICs: the instructions of their own "
                    "work are listed apart, and not judged; also memory of connections; no raw verbs")
     p.add_argument("--impls", default="", help="of tcp,beside,smcr,intree,verbs (default: all that there are; with --gate or --compare: smcr)")
-    p.add_argument("--only", default="", help="of bulk,poll,nagle,rtt,epoll,many,conn,burst (default: all)")
+    p.add_argument("--only", default="", help="of bulk,poll,nagle,rtt,epoll,many,conn,peers,burst (default: all)")
     p.add_argument("--compare", metavar="REV", help="also the module of this revision, in a guest of its own, and the ratios")
     p.add_argument("--gate", action="store_true", help="fail when smcr is more than 3 %% dearer than the committed figures "
                    "(or than REV)")

@@ -26,6 +26,7 @@ from benchguest import PROG, Side  # noqa: E402  pylint: disable=wrong-import-po
 HOST, PORT, RAW_PORT, SMC_PORT = "127.0.0.1", 7631, 7632, 7633
 DEVICES = ("lo", "rxelo")
 HOSTS = ("h1", "h2")        # namespaces of server and client on simulated RNICs
+HUB, PEER, PEERS = "hub", "peer", 64    # those of the point peers: the server's, and the names of the others without their numbers
 LIBC = ctypes.CDLL(None, use_errno=True)
 # Of core functions that lead to the adapter and to others alike (lib/exactprof.c): the timers that stand for its wire and
 # its interrupts are its own, and what else interrupts, or takes up work, is not.
@@ -55,6 +56,13 @@ def inside(netns):
         enter("/proc/1/ns/net")
 
 
+def batch(*lines):
+    """ip, once for many commands."""
+    r = subprocess.run(["ip", "-batch", "-"], input="".join(line + "\n" for line in lines), capture_output=True, text=True, check=False)
+    if r.returncode:
+        raise RuntimeError(f"ip: {r.stderr.strip()[-300:]}")
+
+
 def sh(*cmd, command=benchguest.sh, **_):
     """As benchguest's, without a limit: while the guest waits for the host's files its clock jumps from timer to timer, and
     would run out any. The host has limits of its own."""
@@ -72,6 +80,7 @@ class Series:
         self.impl = series["impl"]
         self.sim = bool(spec.get("rnic"))
         self.host = "10.77.0.1" if self.sim else HOST
+        self.hosts = HOSTS
         # Without a network ID the in-tree module takes the RNIC of the interface that leads to the peer.
         self.side = Side({"impl": "smcr" if self.impl == "beside" else self.impl, "ko": series.get("ko"), "slow": spec["slow"], "sysctl": {},
                           "devices": None if self.sim else DEVICES})
@@ -79,12 +88,12 @@ class Series:
 
     def at(self, host):
         """Where server and client (0, 1) are."""
-        return inside(HOSTS[host]) if self.sim else contextlib.nullcontext()
+        return inside(self.hosts[host]) if self.sim else contextlib.nullcontext()
 
     def counts(self):
         """Connections, of both hosts."""
         found = []
-        for host in range(2 if self.sim else 1):
+        for host in range(len(self.hosts) if self.sim else 1):
             with self.at(host):
                 found.append(self.side.counts())
         return {k: sum(f[k] for f in found) for k in ("client", "server", "fallbacks")} | {"reasons": [f.get("reasons") for f in found]}
@@ -113,14 +122,19 @@ class Series:
                 self.warm_up()
                 with self.neighbour():
                     for p in self.series["points"]:
-                        self.point(p, self.sockets)
+                        if p["what"] != "peers":
+                            self.point(p, self.sockets)
+            for p in self.series["points"]:
+                if p["what"] == "peers":
+                    with self.among_peers():
+                        self.point(p, self.peers)
         self.side.unload()
 
     @contextlib.contextmanager
-    def server(self):
-        """The program that answers."""
+    def server(self, touch=True):
+        """The program that answers. `touch`: with memory for large messages at once, on simulated RNICs."""
         with self.at(0):
-            server = subprocess.Popen([f"{PROG}/bench", *self.flags, *["-t"] * self.sim, "server", str(PORT), "80"])
+            server = subprocess.Popen([f"{PROG}/bench", *self.flags, *["-t"] * (self.sim and touch), "server", str(PORT), "80"])
         with server:
             try:
                 yield
@@ -142,8 +156,46 @@ class Series:
             # The server counts a connection when its Confirm has come.
             after = self.counts()
             made = {k: after[k] - before[k] for k in ("client", "server", "fallbacks")}
-            if made != {"client": conns, "server": conns, "fallbacks": 0}:
+            # The ends of the clients of the point peers are not looked at.
+            if made != {"client": conns if self.hosts == HOSTS else 0, "server": conns, "fallbacks": 0}:
                 raise RuntimeError(f"{conns} connections, but {made} {after.get('reasons', '')}")
+
+    @contextlib.contextmanager
+    def among_peers(self):
+        """A host with the server, and PEERS others with a MAC, an RNIC and so a link group each; on one bridge. (The in-tree
+        module does not find the RNIC of a macvlan.)"""
+        names = [HUB, *(f"{PEER}{i}" for i in range(PEERS))]
+        sh("modprobe", "bridge")
+        batch("link add lan type bridge", "link set lan up", *(f"netns add {n}" for n in names),
+              *(f"link add {n} master lan mtu 9000 up type veth peer name eth0 netns {n} mtu 9000 address 52:54:00:01:00:{i:02x}"
+                for i, n in enumerate(names)))
+        for i, name in enumerate(names):
+            with inside(name):
+                batch("link set eth0 up", f"addr add 10.78.0.{i + 1}/24 dev eth0")
+                sh("rdma", "link", "add", f"{name}sim", "type", "rnicsim", "netdev", "eth0")
+        hosts, host = self.hosts, self.host
+        self.hosts, self.host = (HUB,), "10.78.0.1"
+        try:
+            time.sleep(1)       # virtual
+            # The link groups need that memory.
+            with self.server(touch=False):
+                self.wait_for_server()
+                yield
+        finally:
+            self.hosts, self.host = hosts, host
+            batch(*(f"netns del {n}" for n in names), "link del lan")
+            time.sleep(2)       # virtual: namespaces end later
+
+    def peers(self, p):
+        """One measurement of a connection to each peer; the server has a link group for each."""
+        before = self.counts()
+        got = json.loads(sh(f"{PROG}/bench", *self.flags, "-N", PEER, self.host, str(PORT), "many", str(self.spec["seconds"]), str(p["size"])))
+        self.made(before, PEERS)
+        with self.at(0):
+            groups = self.side.groups()
+        if got["conns"] != PEERS or groups != (PEERS if self.flags else 0):
+            raise RuntimeError(f"{got['conns']} connections, and {groups} link groups for {PEERS} peers")
+        return got
 
     def memory(self, p):
         """Memory of a connection of both ends before it is used, and some time after each has had a burst; with a module that was

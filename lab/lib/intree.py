@@ -21,6 +21,7 @@ NAME = "SMCRLAB"            # network ID and user EID; the same in both guests
 GENL_CTRL, CTRL_GETFAMILY = 16, 3
 NLM_F_REQUEST, NLM_F_ACK, NLM_F_DUMP = 1, 4, 0x300
 NLMSG_ERROR, NLMSG_DONE = 2, 3
+SO_NETNS_COOKIE = 71
 
 
 def attr(number, data):
@@ -88,6 +89,13 @@ def setup(netdev, ibdev):
         except OSError as e:
             if e.errno != errno.EEXIST:
                 raise
+
+
+def groups():
+    """How many link groups this network namespace has; the module lists those of all."""
+    smc = Family("SMC_GEN_NETLINK")
+    cookie = smc.sock.getsockopt(socket.SOL_SOCKET, SO_NETNS_COOKIE, 8)
+    return sum(attrs(answer.get(2, b"")).get(9) == cookie for answer in smc.ask(2, dump=True))
 
 
 def stats():

@@ -153,6 +153,7 @@ def exact__series():
         assert planned(d, "--only", "many") == [("tcp", 1, 0), ("smcr", 1, 0), ("intree", 1, 0)]
         assert planned(d, "--only", "burst") == [("tcp", 0, 1), ("smcr", 0, 1), ("intree", 0, 1)]
         assert planned(d, "--gate") == [("smcr", n, 0)]
+        assert ("smcr", n - 1, 0) in planned(d, "--fabric", "roce"), planned(d, "--fabric", "roce")
 
 
 def exact__other_software():

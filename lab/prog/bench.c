@@ -4,7 +4,7 @@
  * families: TCP, or AF_SMC of whichever module provides it.
  *
  *	bench [-s] [-B BYTES] [-t] server PORT [WORKERS]
- *	bench [-s] [-B BYTES] HOST PORT bulk SECONDS SIZE
+ *	bench [-s] [-B BYTES] [-N NAME] HOST PORT bulk SECONDS SIZE
  *	bench ...             HOST PORT poll SECONDS SIZE	bulk, with poll() before each write
  *	bench ...             HOST PORT nagle SECONDS SIZE	bulk, without TCP_NODELAY
  *	bench ...             HOST PORT rtt SECONDS SIZE
@@ -18,7 +18,8 @@
  *	bench [-s] [-w BYTES] send HOST PORT FILE
  *
  * -s is AF_SMC instead of AF_INET; -B sets both buffer sizes; with -t the server
- * touches all its memory before it listens; with -w the file is
+ * touches all its memory before it listens; with -N connection number I of "many"
+ * is made in the network namespace NAME with I behind it; with -w the file is
  * sent with write() of so many bytes, else with sendfile(). A measurement
  * prints one line of JSON, with the number of connections that it made: the
  * caller must check that all of them were of the family's protocol.
@@ -32,6 +33,7 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -74,6 +76,7 @@ static int family = AF_INET;
 static int bufsize;
 static size_t write_size;
 static bool touch;
+static const char *netns;	/* -N */
 static struct sockaddr_in peer;
 
 static double now(void)
@@ -484,6 +487,30 @@ static void rtt(const char *what, double secs, uint32_t size, char *buf)
 	       what, size, t, n, t / n * 1e6, us[n / 2], us[(int)(n * .99)], us[n - 1], busy(l), idle);
 }
 
+static void enter(const char *path)
+{
+	int fd = open(path, O_RDONLY);
+
+	if (fd < 0 || setns(fd, CLONE_NEWNET))
+		err(1, "%s", path);
+	close(fd);
+}
+
+/* begin() in the namespace number @i of -N */
+static int begin_in(int i, char op, uint32_t size)
+{
+	char path[256];
+	int s;
+
+	if (!netns)
+		return begin(op, size);
+	snprintf(path, sizeof(path), "/run/netns/%s%d", netns, i);
+	enter(path);
+	s = begin(op, size);
+	enter("/proc/1/ns/net");
+	return s;
+}
+
 /* A message on each of 64 connections, then the answers */
 static void many(double secs, uint32_t size, char *buf)
 {
@@ -493,7 +520,7 @@ static void many(double secs, uint32_t size, char *buf)
 	struct load l = { 0 };
 
 	for (int i = 0; i < CONNS; i++)
-		s[i] = begin('r', size);
+		s[i] = begin_in(i, 'r', size);
 	do {
 		if (!rounds) {
 			l = load();
@@ -724,7 +751,7 @@ static void send_file(const char *path)
 static void usage(void)
 {
 	fputs("usage: bench [-s] [-B BYTES] [-t] server PORT [WORKERS]\n"
-	      "       bench [-s] [-B BYTES] HOST PORT bulk|poll|nagle|rtt|epoll|many SECONDS SIZE |\n"
+	      "       bench [-s] [-B BYTES] [-N NAME] HOST PORT bulk|poll|nagle|rtt|epoll|many SECONDS SIZE |\n"
 	      "                             conn SECONDS PARALLEL | idle CONNECTIONS | burst CONNECTIONS BYTES | quit\n"
 	      "       bench [-s] [-w BYTES] recv PORT FILE | send HOST PORT FILE\n", stderr);
 	exit(2);
@@ -746,11 +773,13 @@ int main(int argc, char **argv)
 	char *buf, c;
 
 	/* '+': options are in front, and a later argument is never one */
-	while ((o = getopt(argc, argv, "+sB:tw:")) != -1) {
+	while ((o = getopt(argc, argv, "+sB:N:tw:")) != -1) {
 		if (o == 's')
 			family = AF_SMC;
 		else if (o == 'B')
 			bufsize = atoi(optarg);
+		else if (o == 'N')
+			netns = optarg;
 		else if (o == 't')
 			touch = true;
 		else if (o == 'w')
