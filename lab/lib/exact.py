@@ -9,7 +9,9 @@ machine is. An operation is one write (bulk), one write with poll() before it
 (poll) or without TCP_NODELAY (nagle), one message there and back (rtt), with
 epoll_wait() before the read (epoll) or on 64 connections at once (many), or
 connect + 1 byte echo + close (conn). "TCP beside smcr" is TCP while the module is
-loaded and has a link group.
+loaded and has a link group. "raw verbs" is one RDMA WRITE for each message, with
+immediate data in a round trip; "raw chain" is an RDMA WRITE and a SEND of 44 bytes
+in one post, which is the least that version 1 of SMC-R permits.
 
 The figures of a commit are in lab/exact-KERNEL.json. --gate fails when a point
 of smcr is more than 3 % dearer in each of three boots, of which the second and
@@ -50,8 +52,9 @@ import exactgroups  # noqa: E402  pylint: disable=wrong-import-position
 from lab import CACHE, TREE, LabError, Pair, human, read, script  # noqa: E402  pylint: disable=wrong-import-position
 
 K = 1024
-IMPLS = ("tcp", "beside", "smcr", "intree", "verbs")
-LABEL = {"tcp": "TCP", "beside": "TCP beside smcr", "smcr": "smcr", "intree": "in-tree smc", "verbs": "raw verbs"}
+IMPLS = ("tcp", "beside", "smcr", "intree", "verbs", "chain")
+LABEL = {"tcp": "TCP", "beside": "TCP beside smcr", "smcr": "smcr", "intree": "in-tree smc", "verbs": "raw verbs", "chain": "raw chain"}
+RAW = {"verbs": ("bulk", "rtt"), "chain": ("rtt",)}     # on soft RoCE: their points
 POINTS = [("bulk", K), ("nagle", K), ("bulk", 16 * K), ("bulk", 64 * K), ("bulk", 1024 * K), ("poll", 16 * K), ("rtt", 64), ("epoll", 64),
           ("rtt", 4 * K), ("rtt", 64 * K), ("many", 64), ("conn", 1), ("conn", 16), ("peers", 64)]
 SIM_ONLY = ("peers",)       # soft RoCE lives in the initial namespace
@@ -178,7 +181,7 @@ class Exact:
         memory = [dict(zip(("what", "size"), MEMORY))] * memory
         series = []
         for impl in ["smcr"] if base else [i for i in IMPLS if i in a.impls]:
-            todo = [{"what": w, "size": s} for w, s in points if impl != "verbs" or w in ("bulk", "rtt")]
+            todo = [{"what": w, "size": s} for w, s in points if w in RAW.get(impl, (w,))]
             if impl == "beside":
                 todo = [p for p in todo if (p["what"], p["size"]) in DEAREST]
             if base:
@@ -190,7 +193,7 @@ class Exact:
                 ko = shutil.copy(ko, os.path.join(self.out, "smcr.ko"))
                 series.append({"name": impl, "impl": impl, "ko": ko, "points": todo, "memory": memory * (impl == "smcr")})
             else:
-                series.append({"name": impl, "impl": impl, "points": todo, "memory": memory * (impl != "verbs")})
+                series.append({"name": impl, "impl": impl, "points": todo, "memory": memory * (impl not in RAW)})
         # A series that only warms up has marks in the profiler's output, and no lines that they belong to.
         return [s for s in series if s["points"] or s["memory"]]
 
@@ -377,7 +380,7 @@ class Exact:
         # The warm-up of each series was marked as well.
         at = 0
         for line, first in zip(order, [True] + [a["series"] != b["series"] or a["run"] != b["run"] for a, b in zip(order, order[1:])]):
-            if first and line["series"] != "verbs":
+            if first and line["series"] not in RAW:
                 at += 3
             counts = [tuple(int(x, b) for x, b in zip(l.split(), (16, 10, 10, 10))) for l in blocks[at + line["nth"]].splitlines() if l]
             at += TIMES
@@ -582,7 +585,7 @@ def arguments():
     p.add_argument("--runs", type=int, default=1, metavar="N", help="default: 1")
     p.add_argument("--fabric", choices=("roce", "sim"), default="roce", help="soft RoCE (default), or simulated RNICs: the instructions of their own "
                    "work are listed apart, and not judged; also memory of connections; no raw verbs")
-    p.add_argument("--impls", default="", help="of tcp,beside,smcr,intree,verbs (default: all that there are; with --gate or --compare: smcr)")
+    p.add_argument("--impls", default="", help="of tcp,beside,smcr,intree,verbs,chain (default: all that there are; with --gate or --compare: smcr)")
     p.add_argument("--only", default="", help="of bulk,poll,nagle,rtt,epoll,many,conn,peers,burst (default: all)")
     p.add_argument("--compare", metavar="REV", help="also the module of this revision, in a guest of its own, and the ratios")
     p.add_argument("--gate", action="store_true", help="fail when smcr is more than 3 %% dearer than the committed figures "
@@ -592,7 +595,7 @@ def arguments():
     p.add_argument("-v", "--verbose", action="store_true", help="every measurement")
     p.add_argument("--check", action="store_true", help=argparse.SUPPRESS)
     a = p.parse_args()
-    can = [i for i in IMPLS if (i != "intree" or a.kernel == "6.12") and (i != "verbs" or a.fabric == "roce")]
+    can = [i for i in IMPLS if (i != "intree" or a.kernel == "6.12") and (i not in RAW or a.fabric == "roce")]
     a.impls = [x for x in a.impls.split(",") if x] or (["smcr"] if a.gate or a.compare else can)
     a.only = [x for x in a.only.split(",") if x]
     for x in a.impls:

@@ -114,7 +114,7 @@ class Series:
             shutil.copyfile("/proc/kallsyms", f"{self.spec['out']}/kallsyms-{self.series['name']}")
         if self.sim:
             self.write_ranges(f"{self.spec['out']}/ranges")
-        if self.impl == "verbs":
+        if self.impl in ("verbs", "chain"):
             for p in self.series["points"]:
                 self.point(p, self.verbs)
         else:
@@ -282,11 +282,12 @@ class Series:
 
     def verbs(self, p):
         """The same by queue pairs of our own."""
+        what = "chain" if self.impl == "chain" else p["what"]
         with subprocess.Popen([f"{PROG}/verbs", DEVICES[1], "server", str(RAW_PORT)]) as server:
             try:
                 for last in range(500):
                     try:
-                        return json.loads(sh(f"{PROG}/verbs", DEVICES[1], HOST, str(RAW_PORT), p["what"],
+                        return json.loads(sh(f"{PROG}/verbs", DEVICES[1], HOST, str(RAW_PORT), what,
                                              str(self.spec["seconds"]), str(p["size"])))
                     except RuntimeError as e:
                         if "refused" not in str(e) or last == 499:

@@ -7,6 +7,10 @@
  *	verbs DEVICE server PORT
  *	verbs DEVICE HOST PORT bulk SECONDS SIZE	RDMA WRITE
  *	verbs DEVICE HOST PORT rtt SECONDS SIZE		RDMA WRITE with immediate, both ways
+ *	verbs DEVICE HOST PORT chain SECONDS SIZE	RDMA WRITE and a SEND in one post, both ways
+ *
+ * chain is what version 1 of SMC-R can do at best: its messages are RDMA WRITEs, and
+ * a SEND of 44 bytes that tells of them.
  */
 #include <arpa/inet.h>
 #include <err.h>
@@ -24,21 +28,28 @@
 
 #define DEPTH 64
 #define MAX_SIZE (1u << 20)
+#define NOTICE 44		/* bytes of a SEND */
+#define SLOT 64			/* of a receive buffer */
+#define CHAIN_DEPTH 256		/* of the send queue, and how many of its WRs there are until one */
+#define CHAIN_SIGNAL 64		/* is signalled; both as in smcr */
 
 /* Exchanged over TCP; not converted, as both sides are on the same architecture */
 struct hello {
 	union ibv_gid gid;
 	uint64_t addr;
 	uint32_t qpn, rkey, size;
-	uint8_t rtt;
+	uint8_t rtt, chain;
 };
 
 static struct ibv_context *ctx;
 static struct ibv_comp_channel *channel;
 static struct ibv_cq *cq;
 static struct ibv_qp *qp;
-static struct ibv_mr *mr;
+static struct ibv_mr *mr, *notice_mr;
 static char *buf;
+static char *notices;			/* DEPTH receive buffers, and what is sent */
+static bool chained;			/* this connection has chains */
+static bool inlined;			/* the SEND carries its bytes itself */
 static struct hello me, peer;
 
 static double now(void)
@@ -62,6 +73,7 @@ static void open_device(const char *name)
 		.qp_type = IBV_QPT_RC,
 		.cap = { .max_send_wr = DEPTH, .max_recv_wr = DEPTH, .max_send_sge = 1, .max_recv_sge = 1 },
 	};
+	size_t room = (DEPTH + 1) * SLOT;
 	struct ibv_pd *pd;
 
 	for (; list && *list; list++)
@@ -72,15 +84,26 @@ static void open_device(const char *name)
 	buf = aligned_alloc(4096, MAX_SIZE);
 	pd = ibv_alloc_pd(ctx);
 	channel = ibv_create_comp_channel(ctx);
-	if (!buf || !pd || !channel)
+	notices = aligned_alloc(4096, (room + 4095) & ~4095UL);
+	if (!buf || !notices || !pd || !channel)
 		errx(1, "%s: no resources", name);
 	memset(buf, 0x5a, MAX_SIZE);
+	memset(notices, 0, room);
 	mr = ibv_reg_mr(pd, buf, MAX_SIZE, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+	notice_mr = ibv_reg_mr(pd, notices, room, IBV_ACCESS_LOCAL_WRITE);
 	cq = ibv_create_cq(ctx, 2 * DEPTH, NULL, channel, 0);
 	qa.send_cq = cq;
 	qa.recv_cq = cq;
-	qp = ibv_create_qp(pd, &qa);
-	if (!mr || !cq || !qp)
+	if (chained) {
+		qa.cap.max_send_wr = CHAIN_DEPTH;
+		qa.cap.max_inline_data = NOTICE;
+		qp = ibv_create_qp(pd, &qa);
+		inlined = qp;
+		qa.cap.max_inline_data = 0;
+	}
+	if (!qp)
+		qp = ibv_create_qp(pd, &qa);
+	if (!mr || !notice_mr || !cq || !qp)
 		errx(1, "%s: no resources", name);
 	me.addr = (uintptr_t)buf;
 	me.rkey = mr->rkey;
@@ -102,9 +125,11 @@ static int gid_of(int s)
 	errx(1, "no GID for this address");
 }
 
-static void post_recv(void)
+/* @slot: the receive buffer of a chain */
+static void post_recv(uint64_t slot)
 {
-	struct ibv_recv_wr wr = { 0 }, *bad;
+	struct ibv_sge sge = { .addr = (uintptr_t)notices + slot * SLOT, .length = SLOT, .lkey = notice_mr->lkey };
+	struct ibv_recv_wr *bad, wr = { .wr_id = slot, .sg_list = &sge, .num_sge = chained };
 
 	if (ibv_post_recv(qp, &wr, &bad))
 		errx(1, "ibv_post_recv");
@@ -127,6 +152,37 @@ static void post_write(uint32_t size, bool immediate, bool last)
 		errx(1, "ibv_post_send");
 }
 
+/* Returns true if there will be a completion. @last: as in post_write() */
+static bool post_chain(uint32_t size, bool last)
+{
+	static int unsignalled;
+	char *notice = notices + DEPTH * SLOT;
+	struct ibv_sge from = { .addr = (uintptr_t)buf, .length = size, .lkey = mr->lkey };
+	struct ibv_sge of = { .addr = (uintptr_t)notice, .length = NOTICE, .lkey = notice_mr->lkey };
+	struct ibv_send_wr *bad, send = {
+		.sg_list = &of,
+		.num_sge = 1,
+		.opcode = IBV_WR_SEND,
+		.send_flags = inlined ? IBV_SEND_INLINE : 0,
+	}, wr = {
+		.next = &send,
+		.sg_list = &from,
+		.num_sge = 1,
+		.opcode = IBV_WR_RDMA_WRITE,
+		.wr.rdma = { .remote_addr = peer.addr, .rkey = peer.rkey },
+	};
+
+	unsignalled += 2;
+	if (unsignalled >= CHAIN_SIGNAL || last) {
+		send.send_flags |= IBV_SEND_SIGNALED;
+		unsignalled = 0;
+	}
+	*notice = last;
+	if (ibv_post_send(qp, &wr, &bad))
+		errx(1, "ibv_post_send");
+	return !unsignalled;
+}
+
 static void connect_qp(int s, int gid)
 {
 	struct ibv_qp_attr a = {
@@ -142,7 +198,7 @@ static void connect_qp(int s, int gid)
 	if (ibv_modify_qp(qp, &a, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS))
 		errx(1, "INIT");
 	for (int i = 0; i < DEPTH; i++)
-		post_recv();
+		post_recv(i);
 	a.qp_state = IBV_QPS_RTR;
 	a.path_mtu = port.active_mtu;
 	a.dest_qp_num = peer.qpn;
@@ -170,6 +226,8 @@ static void connect_qp(int s, int gid)
 }
 
 static int sends, recvs;		/* completions that no caller has waited for yet */
+static uint64_t slots[DEPTH];		/* whose completions these receives are, in turn */
+static unsigned int slots_in, slots_out;
 static bool ended;
 
 /* Waits for at least one completion, and counts all that are available */
@@ -190,7 +248,8 @@ static void reap(void)
 				errx(1, "completion: %s", ibv_wc_status_str(wc[i].status));
 			if (wc[i].opcode & IBV_WC_RECV) {
 				recvs++;
-				ended = wc[i].imm_data == htonl(1);
+				slots[slots_in++ % DEPTH] = wc[i].wr_id;
+				ended = chained ? notices[wc[i].wr_id * SLOT] : wc[i].imm_data == htonl(1);
 			} else {
 				sends++;
 			}
@@ -216,7 +275,7 @@ static void wait_recv(void)
 	while (!recvs)
 		reap();
 	recvs--;
-	post_recv();
+	post_recv(slots[slots_out++ % DEPTH]);
 }
 
 static void wait_send(void)
@@ -251,11 +310,25 @@ static void bulk(double secs, uint32_t size)
 	       size, t, (unsigned long long)n * size, n * size / t / 1e6, exact_end(idle));
 }
 
+/* One message; if it is the @first of a round trip, the answer; and the completion, if there is one */
+static void message(uint32_t size, bool first)
+{
+	bool signalled = true;
+
+	if (chained)
+		signalled = post_chain(size, false);
+	else
+		post_write(size, true, false);
+	if (first)
+		wait_recv();
+	if (signalled)
+		wait_send();
+}
+
 static void echo(uint32_t size)
 {
 	wait_recv();
-	post_write(size, true, false);
-	wait_send();
+	message(size, false);
 }
 
 static void rtt(double secs, uint32_t size)
@@ -268,15 +341,14 @@ static void rtt(double secs, uint32_t size)
 			idle = exact_begin();
 			t0 = now();
 		}
-		post_write(size, true, false);
-		wait_recv();
-		wait_send();
+		message(size, true);
 		n++;
 		t = now();
 	} while (n < 1 || t - t0 < secs);
 	t -= t0;
-	printf("{\"what\": \"rtt\", \"size\": %u, \"seconds\": %.7f, \"n\": %ld, \"us\": %.2f, \"idle\": %.7f}\n",
-	       size, t, n, t / n * 1e6, exact_end(idle));
+	idle = exact_end(idle);
+	printf("{\"what\": \"%s\", \"size\": %u, \"seconds\": %.7f, \"n\": %ld, \"us\": %.2f, \"inline\": %d, \"idle\": %.7f}\n",
+	       chained ? "chain" : "rtt", size, t, n, t / n * 1e6, inlined, idle);
 }
 
 int main(int argc, char **argv)
@@ -287,7 +359,7 @@ int main(int argc, char **argv)
 	char c = 0;
 
 	if (!server && argc != 7)
-		errx(2, "usage: verbs DEVICE server PORT | verbs DEVICE HOST PORT bulk|rtt SECONDS SIZE");
+		errx(2, "usage: verbs DEVICE server PORT | verbs DEVICE HOST PORT bulk|rtt|chain SECONDS SIZE");
 	a.sin_port = htons(atoi(argv[3]));
 	s = socket(AF_INET, SOCK_STREAM, 0);
 	setsockopt(s, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
@@ -300,11 +372,19 @@ int main(int argc, char **argv)
 		inet_pton(AF_INET, argv[2], &a.sin_addr);
 		if (connect(s, (struct sockaddr *)&a, sizeof(a)))
 			err(1, "connect");
-		me.rtt = !strcmp(argv[4], "rtt");
+		chained = !strcmp(argv[4], "chain");
+		me.chain = chained;
+		me.rtt = chained || !strcmp(argv[4], "rtt");
 		me.size = atoi(argv[6]);
 		if (!me.size || me.size > MAX_SIZE)
 			errx(2, "size");
 	}
+	/* The server creates its queue pair when it knows whether there will be chains. */
+	if (!server)
+		transfer(s, &me.chain, 1, true);
+	else
+		transfer(s, &me.chain, 1, false);
+	chained = me.chain;
 	open_device(argv[1]);
 	gid = gid_of(s);
 	transfer(s, &me, sizeof(me), true);
@@ -316,7 +396,10 @@ int main(int argc, char **argv)
 	} else if (!server) {
 		(me.rtt ? rtt : bulk)(atof(argv[5]), me.size);
 		if (me.rtt) {
-			post_write(me.size, true, true);
+			if (chained)
+				post_chain(me.size, true);
+			else
+				post_write(me.size, true, true);
 			wait_recv();
 		}
 	}
