@@ -165,6 +165,7 @@ class Exact:
         self.values = {}            # (series, point): [{us, insns, idle}]
         self.order = []             # of the points of each series, as they were measured
         self.memory = {}            # {series: [{idle, burst: bytes of a connection}]}
+        self.alone = ""             # the series whose memory is all that is measured in this guest
         self.system = ""
         self.sources = {}           # {function of smcr: file}
         self.kinds = {}             # {series: {point: {kind of work: instructions}}}
@@ -176,11 +177,11 @@ class Exact:
         """What the guest has to measure, in this order."""
         a = self.args
         points = [p for p in POINTS if (not a.only or p[0] in a.only) and (self.sim or p[0] not in SIM_ONLY)]
-        # Nothing judges it.
-        memory = self.sim and (MEMORY[0] in a.only or not (a.only or a.gate or a.compare))
-        memory = [dict(zip(("what", "size"), MEMORY))] * memory
+        memory = []
+        if self.alone:
+            points, memory = [], [dict(zip(("what", "size"), MEMORY))]
         series = []
-        for impl in ["smcr"] if base else [i for i in IMPLS if i in a.impls]:
+        for impl in [self.alone] if self.alone else ["smcr"] if base else [i for i in IMPLS if i in a.impls]:
             todo = [{"what": w, "size": s} for w, s in points if w in RAW.get(impl, (w,))]
             if impl == "beside":
                 todo = [p for p in todo if (p["what"], p["size"]) in DEAREST]
@@ -191,9 +192,9 @@ class Exact:
                 if impl == "smcr" and self.counts:
                     self.sources = exactgroups.files(os.path.dirname(ko))
                 ko = shutil.copy(ko, os.path.join(self.out, "smcr.ko"))
-                series.append({"name": impl, "impl": impl, "ko": ko, "points": todo, "memory": memory * (impl == "smcr")})
+                series.append({"name": impl, "impl": impl, "ko": ko, "points": todo, "memory": memory})
             else:
-                series.append({"name": impl, "impl": impl, "points": todo, "memory": memory * (impl not in RAW)})
+                series.append({"name": impl, "impl": impl, "points": todo, "memory": memory})
         # A series that only warms up has marks in the profiler's output, and no lines that they belong to.
         return [s for s in series if s["points"] or s["memory"]]
 
@@ -325,6 +326,19 @@ class Exact:
             lines += [f"  {k:40}" + "".join(f"{n:16,}" for n in row) for k, row in rows.items() if any(n > s for n, s in zip(row, small))]
             lines += [f"  {e:40}" + "".join(f"{self.events[n][point][e]:16.2f}" for n in names) for e, _ in exactgroups.EVENTS]
         return "\n".join(lines)
+
+    def hold(self):
+        """Measure the memory of connections, of each series in a guest of its own: others leave free objects behind, and TIME_WAIT."""
+        a = self.args
+        # Nothing judges it.
+        if not self.sim or not (MEMORY[0] in a.only or not (a.only or a.gate or a.compare)):
+            return
+        for impl in [i for i in IMPLS if i in a.impls and i != "beside"]:
+            other = self.again(f"-{MEMORY[0]}-{impl}")
+            other.alone = impl
+            other.boot()
+            self.memory.update(other.memory)
+            self.system = other.system
 
     def held(self, series, what):
         """Memory of a connection, of all runs."""
@@ -512,7 +526,9 @@ class Exact:
         """Returns the exit status."""
         a = self.args
         base = Revision(a.compare, a.kernel) if a.compare else None
-        self.run_guest(base)
+        self.hold()
+        if a.only != [MEMORY[0]]:
+            self.run_guest(base)
         text = self.table() if self.values else ""
         if self.sim:
             text += "\n" + self.work()

@@ -198,8 +198,7 @@ class Series:
         return got
 
     def memory(self, p):
-        """Memory of a connection of both ends before it is used, and some time after each has had a burst; with a module that was
-        loaded for this alone, as it keeps what others have freed."""
+        """Memory of a connection of both ends before it is used, and some time after each has had a burst."""
         self.side.load()
         try:
             with self.server():

@@ -142,16 +142,23 @@ def exact__memory():
 
 
 def exact__series():
-    """A series without a point is not started, as its warm-up would be taken for the next one's; memory is measured unless a gate
-    is asked for."""
-    def planned(folder, *args):
+    """A series without a point is not started, as its warm-up would be taken for the next one's; memory is measured in guests of
+    their own, unless a gate is asked for."""
+    def planned(folder, *args, alone=""):
         e = lane(folder, {}, "--fabric", "sim", *args)
+        e.alone = alone
         return [(s["name"], len(s["points"]), len(s["memory"])) for s in e.series(None)]
     with tempfile.TemporaryDirectory() as d, unittest.mock.patch.object(exact, "script", lambda *_: [__file__]):
         n = len(exact.POINTS)
-        assert planned(d) == [("tcp", n, 1), ("beside", len(exact.DEAREST), 0), ("smcr", n, 1), ("intree", n, 1)], planned(d)
+        assert planned(d) == [("tcp", n, 0), ("beside", len(exact.DEAREST), 0), ("smcr", n, 0), ("intree", n, 0)], planned(d)
         assert planned(d, "--only", "many") == [("tcp", 1, 0), ("smcr", 1, 0), ("intree", 1, 0)]
-        assert planned(d, "--only", "burst") == [("tcp", 0, 1), ("smcr", 0, 1), ("intree", 0, 1)]
+        assert planned(d, alone="intree") == [("intree", 0, 1)]
+        for args, want in (((), ["tcp", "smcr", "intree"]), (("--only", "burst,rtt"), ["tcp", "smcr", "intree"]), (("--gate",), []),
+                           (("--compare", "HEAD"), []), (("--only", "rtt"), []), (("--fabric", "roce"), [])):
+            alone = []
+            with unittest.mock.patch.object(exact.Exact, "boot", lambda self, alone=alone: alone.append(self.alone)):
+                lane(d, {}, "--fabric", "sim", *args).hold()
+            assert alone == want, (args, alone)
         assert planned(d, "--gate") == [("smcr", n, 0)]
         assert {("smcr", n - 1, 0), ("chain", 3, 0)} <= set(planned(d, "--fabric", "roce")), planned(d, "--fabric", "roce")
 
