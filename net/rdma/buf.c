@@ -164,6 +164,25 @@ static u64 map_chunk(const struct smcr_buf *buf, struct ib_device *ibdev,
 	return dma;
 }
 
+/*
+ * Has a mapping to be synced? Not if the device is coherent and uses no bounce
+ * buffer for it. dma-debug checks the syncs, so with it each mapping is synced.
+ */
+static bool map_needs_sync(const struct smcr_buf *buf,
+			   const struct smcr_buf_map *map)
+{
+	u32 i;
+
+	if (ib_uses_virt_dma(map->ibdev))
+		return false;
+	if (IS_ENABLED(CONFIG_DMA_API_DEBUG))
+		return true;
+	for (i = 0; i < buf->n_chunks; i++)
+		if (dma_need_sync(map->ibdev->dma_device, map->dma[i]))
+			return true;
+	return false;
+}
+
 /**
  * smcr_buf_map() - map a buffer for one more device
  * @buf: buffer; no concurrent call maps it, or unmaps the same entry
@@ -194,7 +213,7 @@ int smcr_buf_map(struct smcr_buf *buf, u8 d, struct ib_device *ibdev)
 			return -ENOMEM;
 		}
 	}
-	if (!ib_uses_virt_dma(ibdev))
+	if (map_needs_sync(buf, map))
 		WRITE_ONCE(buf->sync, true);
 	WRITE_ONCE(buf->n_map, max_t(u8, buf->n_map, d + 1));
 	rcu_assign_pointer(buf->map[d], map);

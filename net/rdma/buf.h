@@ -41,8 +41,8 @@ struct smcr_buf_map {
  *	never maps and unmaps one entry at the same time
  * @n_map: one more than the highest entry that was ever mapped; written by
  *	smcr_buf_map(), READ_ONCE()
- * @sync: the buffer has to be synced, as it was mapped for a device that uses
- *	DMA addresses; written by smcr_buf_map(), READ_ONCE()
+ * @sync: the buffer has to be synced, as one of its mappings is not coherent or
+ *	has bounce buffers; written by smcr_buf_map(), READ_ONCE()
  * @sn: namespace whose max_mem the memory of the buffer counts against
  * @dir: DMA direction
  * @size: bytes
