@@ -43,7 +43,7 @@ static int rx_copy(struct smcr_conn *conn, struct msghdr *msg, u32 skip,
 
 		at = begin + off;
 		src = smcr_buf_at(buf, at, n, &run);
-		got = copy_to_iter(src, run, &msg->msg_iter);
+		got = smcr_buf_copy_out(src, run, &msg->msg_iter);
 		done += got;
 		if (got < run)
 			break;

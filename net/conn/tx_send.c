@@ -145,7 +145,7 @@ static int tx_copy(struct smcr_conn *conn, struct msghdr *msg, u32 len)
 		void *at = smcr_buf_at(conn->snd.buf, off,
 				       min(len - done,
 					   conn->snd.size - off), &run);
-		size_t n = copy_from_iter(at, run, &msg->msg_iter);
+		size_t n = smcr_buf_copy_in(at, run, &msg->msg_iter);
 
 		done += n;
 		off += n;

@@ -11,8 +11,10 @@
 #ifndef _SMCR_BUF_H
 #define _SMCR_BUF_H
 
+#include <linux/mm.h>
 #include <linux/rcupdate.h>
 #include <linux/refcount.h>
+#include <linux/uio.h>
 #include <rdma/ib_verbs.h>
 #include "base/base.h"
 
@@ -114,6 +116,29 @@ static inline void *smcr_buf_at(const struct smcr_buf *buf, u32 off, u32 len,
 
 	*run = min(len, (1U << buf->chunk_shift) - in);
 	return (char *)buf->chunk[off >> buf->chunk_shift] + in;
+}
+
+/*
+ * Copy @len bytes, contiguous from @p on, out of a buffer or into it. The copy
+ * of a page is cheaper than copy_to_iter(), which first looks if the memory is a
+ * slab object. Over many pages copy_to_iter() is cheaper. In Linux 6.1, an
+ * iterator may be a pipe (splice()), which would get the page itself.
+ */
+static inline size_t smcr_buf_copy_out(const void *p, size_t len,
+				       struct iov_iter *to)
+{
+	if (len > PAGE_SIZE || !user_backed_iter(to))
+		return copy_to_iter(p, len, to);
+	return copy_page_to_iter(virt_to_page(p), offset_in_page(p), len, to);
+}
+
+static inline size_t smcr_buf_copy_in(void *p, size_t len,
+				      struct iov_iter *from)
+{
+	if (len > PAGE_SIZE)
+		return copy_from_iter(p, len, from);
+	return copy_page_from_iter(virt_to_page(p), offset_in_page(p), len,
+				   from);
 }
 
 /* DMA address of chunk @i for entry @d, which is mapped and stays so */

@@ -622,6 +622,12 @@ void remove_wait_queue(struct sock *sk, struct wait_queue_entry *w);
 void wait_woken(struct wait_queue_entry *w, long *timeo);
 size_t copy_from_iter(void *to, size_t n, struct iov_iter *it);
 size_t copy_to_iter(const void *from, size_t n, struct iov_iter *it);
+/* memory in pages: any address is a page, and its offset there is 0 */
+#define virt_to_page(p)				(p)
+#define offset_in_page(p)			0
+#define user_backed_iter(it)			true
+#define copy_page_to_iter(page, off, n, it)	copy_to_iter(page, n, it)
+#define copy_page_from_iter(page, off, n, it)	copy_from_iter(page, n, it)
 int memcpy_to_msg(struct msghdr *msg, const void *from, int n);
 u32 get_random_u32(void);
 
