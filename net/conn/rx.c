@@ -258,6 +258,14 @@ static int rx_idle(struct smcr_sock *ssk, size_t copied, long timeo,
 	bool shut;
 	int rc;
 
+	/*
+	 * Nothing has ended: wait, without conn->lock. smcr_rx_wait() ends at once if that
+	 * changes. Otherwise the lock is needed, see above.
+	 */
+	if (!copied && timeo && !READ_ONCE(sk->sk_err) &&
+	    !(READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN) &&
+	    READ_ONCE(sk->sk_state) != TCP_CLOSE && !signal_pending(current))
+		return 1;
 	spin_lock_bh(&conn->lock);
 	if (unlikely(conn->rx.rest))
 		smcr_conn_rest_read(conn);
