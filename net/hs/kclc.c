@@ -32,6 +32,13 @@ static u32 clc_peek(struct sock *tsk, u8 *buf, u32 len)
 	return got;
 }
 
+/* Will nothing come any more? Inner socket locked */
+static bool clc_ended(const struct sock *tsk)
+{
+	return (tsk->sk_shutdown & RCV_SHUTDOWN) || tsk->sk_err ||
+	       tsk->sk_state == TCP_CLOSE;
+}
+
 /**
  * smcr_hs_clc_due() - has the CLC message come that the handshake waits for?
  * @ssk: socket in a handshake with ssk->hs_want set; inner socket locked
@@ -48,8 +55,7 @@ bool smcr_hs_clc_due(struct smcr_sock *ssk)
 	struct smcr_clc_hdr hdr;
 	u8 buf[SMCR_CLC_HDR_LEN];
 
-	if ((tsk->sk_shutdown & RCV_SHUTDOWN) || tsk->sk_err ||
-	    tsk->sk_state == TCP_CLOSE)
+	if (clc_ended(tsk))
 		return true;
 	if (clc_peek(tsk, buf, sizeof(buf)) < sizeof(buf))
 		return false;
@@ -58,6 +64,19 @@ bool smcr_hs_clc_due(struct smcr_sock *ssk)
 	if (hdr.type != want && hdr.type != SMCR_CLC_DECLINE)
 		return true;
 	return tcp_inq(tsk) >= hdr.len;
+}
+
+/* The error for a message that is not complete. @ended: the rest will not come */
+static int clc_incomplete(struct smcr_sock *ssk, bool ended,
+			  enum smcr_reason *why)
+{
+	if (ended) {
+		*why = SMCR_R_CLC_EOF;
+		return -ECONNRESET;
+	}
+	smcr_count(ssk->sn, SMCR_CNT_T_CLC);
+	*why = SMCR_R_CLC_TIMEOUT;
+	return -ETIMEDOUT;
 }
 
 /* Read exactly @len bytes; on error @why is set */
@@ -73,17 +92,9 @@ static int clc_read(struct smcr_sock *ssk, u8 *buf, size_t len,
 
 		rc = kernel_recvmsg(ssk->tcp, &msg, &vec, 1, len - got,
 				    MSG_DONTWAIT);
-		if (rc > 0) {
-			got += rc;
-			continue;
-		}
-		if (rc != -EAGAIN) {
-			*why = SMCR_R_CLC_EOF;
-			return -ECONNRESET;
-		}
-		smcr_count(ssk->sn, SMCR_CNT_T_CLC);
-		*why = SMCR_R_CLC_TIMEOUT;
-		return -ETIMEDOUT;
+		if (rc <= 0)
+			return clc_incomplete(ssk, rc != -EAGAIN, why);
+		got += rc;
 	}
 	return 0;
 }
@@ -117,6 +128,27 @@ static int clc_decode(const u8 *buf, struct smcr_clc_msg *msg,
 	}
 }
 
+/*
+ * Decode the header of the next message, which stays unread: the message is then read by one
+ * call. Returns as smcr_clc_recv().
+ */
+static int clc_peek_hdr(struct smcr_sock *ssk, struct smcr_clc_hdr *hdr,
+			enum smcr_reason *why)
+{
+	struct sock *tsk = ssk->tcp->sk;
+	u8 buf[SMCR_CLC_HDR_LEN];
+	bool ended;
+	u32 got;
+
+	lock_sock(tsk);
+	got = clc_peek(tsk, buf, sizeof(buf));
+	ended = clc_ended(tsk);
+	release_sock(tsk);
+	if (got < sizeof(buf))
+		return clc_incomplete(ssk, ended, why);
+	return smcr_clc_decode_hdr(buf, sizeof(buf), hdr, why);
+}
+
 /**
  * smcr_clc_recv() - read exactly one CLC message
  * @ssk: socket in a handshake
@@ -138,22 +170,19 @@ int smcr_clc_recv(struct smcr_sock *ssk, u8 want, struct smcr_clc_msg *msg,
 	int rc;
 
 	msg->too_new = false;
-	buf = kmalloc(SMCR_CLC_MAX_LEN, GFP_KERNEL);
+	rc = clc_peek_hdr(ssk, &msg->hdr, why);
+	if (rc)
+		return rc;
+	if (msg->hdr.type != want && msg->hdr.type != SMCR_CLC_DECLINE) {
+		*why = SMCR_R_CLC_UNEXPECTED;
+		return -EPROTO;
+	}
+	buf = kmalloc(msg->hdr.len, GFP_KERNEL);
 	if (!buf) {
 		*why = SMCR_R_NO_MEMORY;
 		return -ENOMEM;
 	}
-	rc = clc_read(ssk, buf, SMCR_CLC_HDR_LEN, why);
-	if (!rc)
-		rc = smcr_clc_decode_hdr(buf, SMCR_CLC_HDR_LEN, &msg->hdr, why);
-	if (!rc && msg->hdr.type != want &&
-	    msg->hdr.type != SMCR_CLC_DECLINE) {
-		*why = SMCR_R_CLC_UNEXPECTED;
-		rc = -EPROTO;
-	}
-	if (!rc)
-		rc = clc_read(ssk, buf + SMCR_CLC_HDR_LEN,
-			      msg->hdr.len - SMCR_CLC_HDR_LEN, why);
+	rc = clc_read(ssk, buf, msg->hdr.len, why);
 	if (!rc) {
 		rc = clc_decode(buf, msg, why);
 		/*
