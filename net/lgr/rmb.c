@@ -52,15 +52,9 @@ u32 smcr_rmb_elems_wanted(struct smcr_lgr *lgr, u8 bsize)
 /* Are few elements of a class free? False for a class without elements */
 bool smcr_rmb_class_low(struct smcr_lgr *lgr, u8 bsize)
 {
-	u32 n = 0, n_free = 0;
-	struct smcr_rmb *rmb;
-
 	lockdep_assert_held(&lgr->rmbs.mutex);
-	list_for_each_entry(rmb, &lgr->rmbs.list[bsize], node) {
-		n += rmb->elems.n;
-		n_free += rmb->elems.n_free;
-	}
-	return n_free * SMCR_RMB_LOW < n;
+	return lgr->rmbs.n_free[bsize] * SMCR_RMB_LOW <
+	       lgr->rmbs.n_elems[bsize];
 }
 
 bool smcr_rmb_limit_reached(const struct smcr_lgr *lgr)
@@ -309,6 +303,7 @@ void smcr_rmb_link(struct smcr_lgr *lgr, struct smcr_rmb *rmb)
 	rmb->off = false;
 	WRITE_ONCE(rmb->announced, true);
 	WRITE_ONCE(lgr->rmbs.n, lgr->rmbs.n + 1);
+	lgr->rmbs.n_elems[rmb->bsize] += rmb->elems.n;
 	smcr_rmb_class_add_free(lgr, rmb->bsize, rmb->elems.n_free);
 }
 

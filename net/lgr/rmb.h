@@ -113,6 +113,7 @@ struct smcr_rmb_want {
  *	are not given out
  * @n: number of RMBs; READ_ONCE without the mutex
  * @n_free: free elements by class; READ_ONCE without the mutex
+ * @n_elems: elements by class, of the RMBs in @list
  * @next_id: ID of the RMB that was created last
  * @want: requests to @work, by class
  * @devs: devices of the links, by link->mem.d. An entry stays until the last link on its
@@ -130,6 +131,7 @@ struct smcr_lgr_rmbs {
 	struct list_head off;
 	unsigned int n;
 	unsigned int n_free[SMCR_BSIZE_MAX + 1];
+	unsigned int n_elems[SMCR_BSIZE_MAX + 1];
 	u32 next_id;
 	struct smcr_rmb_want want[SMCR_BSIZE_MAX + 1];
 	struct smcr_lgr_dev devs[SMCR_DEVS_MAX];

@@ -101,6 +101,7 @@ static struct smcr_rmb *rmb_take_idle(struct smcr_lgr *lgr,
 			list_move(&rmb->node, &lgr->rmbs.off);
 			rmb->off = true;
 			WRITE_ONCE(rmb->announced, false);
+			lgr->rmbs.n_elems[i] -= rmb->elems.n;
 			smcr_rmb_class_add_free(lgr, i, -(int)rmb->elems.n_free);
 			return rmb;
 		}
