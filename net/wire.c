@@ -54,6 +54,7 @@ static const struct smcr_lgr_ops wire_lgr = {
 static const struct smcr_conn_ops wire_conn = {
 	.undefer	= smcr_child_undefer,
 	.link_lost	= smcr_hs_kick,
+	.put		= smcr_sock_put,
 };
 
 static const struct smcr_hs_ops wire_hs = {

@@ -202,5 +202,5 @@ void smcr_conn_work(struct work_struct *work)
 		smcr_conn_unkeep_rest(conn);
 	release_sock(sk);
 out:
-	sock_put(sk);
+	smcr_conn_owner_ops->put(ssk);
 }

@@ -407,10 +407,13 @@ enum {
  * @link_lost: called when the link of @ssk's handshake may have failed or may drain. On a
  *	server, also called when its group has ended. The caller holds a reference. Process
  *	context
+ * @put: put a reference on @ssk, and release its inner socket at once if that was the last
+ *	one. Process context, sleeps
  */
 struct smcr_conn_ops {
 	void (*undefer)(struct smcr_sock *child);
 	void (*link_lost)(struct smcr_sock *ssk);
+	void (*put)(struct smcr_sock *ssk);
 };
 
 /* Set before the first socket is made, by net/wire.c */

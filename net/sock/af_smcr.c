@@ -178,7 +178,7 @@ static int smcr_release(struct socket *sock)
 		flush_work(&ssk->conn.end.work);
 		release_tcp(ssk);
 	}
-	sock_put(sk);
+	smcr_sock_put(ssk);
 	return 0;
 }
 

@@ -22,6 +22,7 @@ void smcr_tcp_check(struct smcr_sock *ssk);
 void smcr_tcp_begin(struct smcr_sock *ssk);
 
 /* sock_life.c */
+void smcr_sock_put(struct smcr_sock *ssk);
 struct smcr_sock *smcr_sock_alloc(struct net *net, struct socket *sock,
 				  struct socket *tcp, struct proto *prot,
 				  int protocol, int kern);

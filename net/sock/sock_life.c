@@ -9,8 +9,8 @@
 
 /*
  * Releases the inner socket after the last reference on the AF_SMC socket was
- * put. This may happen in softirq, but an inner socket can only be released in
- * process context.
+ * put in softirq, as an inner socket can only be released in process context.
+ * smcr_sock_put() does without.
  */
 struct smcr_reaper {
 	struct work_struct work;
@@ -41,6 +41,37 @@ static void sock_destruct(struct sock *sk)
 	smcr_tcp_unhook(ssk);
 	reaper->tcp = ssk->tcp;
 	queue_work(smcr_wq, &reaper->work);
+}
+
+/**
+ * smcr_sock_put() - put a reference in process context
+ * @ssk: socket
+ *
+ * If this is the last reference, the inner socket is released now, without a
+ * work that does that after a grace period.
+ *
+ * Context: process, sleeps; no locks held.
+ */
+void smcr_sock_put(struct smcr_sock *ssk)
+{
+	struct socket *tcp = ssk->tcp;
+	struct sock *sk = &ssk->sk;
+
+	if (refcount_read(&sk->sk_refcnt) == 1 && tcp) {
+		/* now no dump and no callback takes another reference */
+		smcr_sock_unlist(ssk);
+		smcr_tcp_unhook(ssk);
+		if (refcount_read(&sk->sk_refcnt) == 1) {
+			/*
+			 * The count is read before the socket is freed. Pairs
+			 * with sock_put() of the other references.
+			 */
+			smp_acquire__after_ctrl_dep();
+			ssk->tcp = NULL;
+			sock_release(tcp);
+		}
+	}
+	sock_put(sk);
 }
 
 static void sock_init(struct smcr_sock *ssk, struct smcr_net *sn)

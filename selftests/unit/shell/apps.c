@@ -619,9 +619,15 @@ static void undefer(struct smcr_sock *child)
 {
 }
 
+static void put(struct smcr_sock *ssk)
+{
+	sock_put(&ssk->sk);
+}
+
 static const struct smcr_conn_ops conn_ops = {
 	.undefer = undefer,
 	.link_lost = link_lost,
+	.put = put,
 };
 
 void apps_start(void)
