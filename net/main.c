@@ -12,6 +12,7 @@
 #include <linux/workqueue.h>
 #include "base/base.h"
 #include "rdma/dev.h"
+#include "core/close.h"
 #include "lgr/lgr_end.h"
 #include "hs/tcpopt.h"
 #include "sock/sock_impl.h"
@@ -24,6 +25,7 @@ static int __init smcr_init(void)
 	int rc;
 
 	smcr_wire();
+	smcr_close_setup();
 	rc = smcr_wq_init();
 	if (rc)
 		return rc;

@@ -304,11 +304,32 @@ static u32 gather(const struct smcr_close *c,
 	       (c->want_closed ? G_WANT_CLOSED : 0);
 }
 
+/* Index of the first row of each state and event; set by smcr_close_setup() */
+static u8 first_row[NR_SMCR_CONN_ST][NR_SMCR_CONN_EV] SMCR_ONCE_SET;
+static_assert(ARRAY_SIZE(transitions) <= U8_MAX);
+
+/**
+ * smcr_close_setup() - set up the index of the table
+ *
+ * Called before the first smcr_close_step().
+ */
+void SMCR_SETUP smcr_close_setup(void)
+{
+	u32 st, ev, i;
+
+	for (st = 0; st < NR_SMCR_CONN_ST; st++)
+		for (ev = 0; ev < NR_SMCR_CONN_EV; ev++)
+			for (i = ARRAY_SIZE(transitions); i--; )
+				if ((transitions[i].from & (1u << st)) &&
+				    (transitions[i].events & (1u << ev)))
+					first_row[st][ev] = i;
+}
+
 static const struct smcr_close_row *find(u32 st, u32 ev, u32 holds)
 {
 	const struct smcr_close_row *row;
 
-	for (row = transitions;
+	for (row = transitions + first_row[st][ev];
 	     row < transitions + ARRAY_SIZE(transitions); row++)
 		if ((row->from & (1u << st)) && (row->events & (1u << ev)) &&
 		    (row->guard & holds) == row->guard)

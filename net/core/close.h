@@ -170,6 +170,7 @@ static inline bool smcr_close_both_sent(const struct smcr_close *c)
 	return (c->tx_closed || c->tx_abort) && (c->rx_closed || c->rx_abort);
 }
 
+void smcr_close_setup(void);
 void smcr_close_init(struct smcr_close *c);
 void smcr_close_step(struct smcr_close *c, enum smcr_conn_ev ev,
 		     const struct smcr_close_facts *facts,

@@ -11,6 +11,8 @@
 #define _SMCR_CORE_ENV_H
 
 #include <linux/bits.h>
+#include <linux/cache.h>
+#include <linux/init.h>
 #include <linux/types.h>
 #include <linux/errno.h>
 #include <linux/string.h>
@@ -25,5 +27,12 @@
  */
 #define SMCR_SET(member, val)	WRITE_ONCE(member, val)
 #define SMCR_GET(member)	READ_ONCE(member)
+
+/*
+ * A function that sets up a table before anything else of the module runs, and
+ * the table. In user space it is a constructor.
+ */
+#define SMCR_SETUP	__init
+#define SMCR_ONCE_SET	__ro_after_init
 
 #endif /* _SMCR_CORE_ENV_H */

@@ -24,7 +24,6 @@ typedef struct { unsigned int val; } kuid_t;
 typedef struct { unsigned int val; } kgid_t;
 typedef long long ssize64;
 
-#define U8_MAX		((u8)~0U)
 #define U16_MAX		((u16)~0U)
 #define U32_MAX		((u32)~0U)
 #define likely(x)	__builtin_expect(!!(x), 1)

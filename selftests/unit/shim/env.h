@@ -24,8 +24,11 @@ typedef signed long long s64;
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define BIT(n) (1UL << (n))
 #define U64_MAX (~0ULL)
+#define U8_MAX ((u8)~0U)
 #define SMCR_SET(member, val) ((member) = (val))
 #define SMCR_GET(member) (member)
+#define SMCR_SETUP __attribute__((constructor))
+#define SMCR_ONCE_SET
 
 /* as in linux/build_bug.h: the message is optional */
 #undef static_assert
