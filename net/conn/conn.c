@@ -25,21 +25,18 @@ void smcr_conn_start_timer(struct smcr_conn *conn, bool abort)
 {
 	const struct smcr_knobs *knobs = &smcr_conn_net(conn)->knobs;
 	int ms = abort ? READ_ONCE(knobs->t_abort) : READ_ONCE(knobs->t_close);
-	struct sock *sk = &smcr_conn_sock(conn)->sk;
 
 	lockdep_assert_held(&conn->lock);
 	conn->end.abort = abort;
 	conn->end.taken = conn->tx.cons.abs;
 	conn->end.due = jiffies + msecs_to_jiffies(ms);
-	sock_hold(sk);
-	if (mod_delayed_work(smcr_wq, &conn->end.timer, msecs_to_jiffies(ms)))
-		sock_put(sk);	/* the timer was armed, and has a reference already */
+	sk_reset_timer(&smcr_conn_sock(conn)->sk, &conn->end.timer,
+		       conn->end.due);
 }
 
 void smcr_conn_stop_timer(struct smcr_conn *conn)
 {
-	if (cancel_delayed_work(&conn->end.timer))
-		sock_put(&smcr_conn_sock(conn)->sk);
+	sk_stop_timer(&smcr_conn_sock(conn)->sk, &conn->end.timer);
 }
 
 /*

@@ -330,7 +330,7 @@ struct smcr_conn_preactive {
 struct smcr_conn_end {
 	unsigned long todo;
 	struct work_struct work;
-	struct delayed_work timer;
+	struct timer_list timer;
 	unsigned long due;
 	u64 taken;
 	bool abort;

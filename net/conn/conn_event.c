@@ -4,6 +4,7 @@
  * execution of its actions (RFC 7609 4.8).
  */
 #include <net/tcp.h>
+#include "base/race.h"
 #include "base/trace.h"
 #include "lgr/lgr.h"
 #include "lgr/llc_test.h"
@@ -297,12 +298,13 @@ void smcr_conn_tcp_fin(struct smcr_conn *conn)
 	spin_unlock_bh(&conn->lock);
 }
 
-void smcr_conn_timer(struct work_struct *work)
+void smcr_conn_timer(struct timer_list *timer)
 {
-	struct smcr_conn *conn = container_of(to_delayed_work(work),
-					      struct smcr_conn, end.timer);
+	struct smcr_conn *conn = container_of(timer, struct smcr_conn,
+					      end.timer);
 	struct smcr_net *sn = smcr_conn_net(conn);
 
+	smcr_race_atomic(sn->net, "conn-timer");
 	spin_lock_bh(&conn->lock);
 	/*
 	 * nothing is due if the timer was armed again, or the connection has ended, while

@@ -7,7 +7,7 @@
 #include "conn/smcr_sock.h"
 
 /* conn_event.c */
-void smcr_conn_timer(struct work_struct *work);
+void smcr_conn_timer(struct timer_list *timer);
 void smcr_conn_drained(struct smcr_conn *conn);
 void smcr_conn_user_timer(struct timer_list *timer);
 bool smcr_conn_closing(const struct smcr_conn *conn);

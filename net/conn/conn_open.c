@@ -29,7 +29,7 @@ void smcr_conn_init(struct smcr_conn *conn)
 	timer_setup(&conn->reorder.timer, smcr_conn_rx_wait_over, 0);
 	timer_setup(&conn->bound.timer, smcr_conn_unbind_late, 0);
 	timer_setup(&conn->tx.timer, smcr_conn_user_timer, 0);
-	INIT_DELAYED_WORK(&conn->end.timer, smcr_conn_timer);
+	timer_setup(&conn->end.timer, smcr_conn_timer, 0);
 	conn->relem.rtoken = -1;
 }
 
@@ -527,8 +527,8 @@ void smcr_conn_discard(struct smcr_conn *conn)
 	spin_unlock_bh(&conn->lock);
 	sk_stop_timer(sk, &conn->reorder.timer);
 	sk_stop_timer(sk, &conn->bound.timer);
+	sk_stop_timer_sync(sk, &conn->end.timer);
 	if (cancel_work_sync(&conn->end.work))
 		sock_put(sk);
 	clear_bit(SMCR_SK_CONN_WORK, &smcr_conn_sock(conn)->flags);
-	smcr_sock_work_end(sk, &conn->end.timer);
 }

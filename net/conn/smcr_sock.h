@@ -65,7 +65,7 @@ struct smcr_sock {
 	struct smcr_hs *hs;		/* of the thread that has the turn, see hs_turn */
 	u32 hs_turn;			/* core/hs_turn.h; smcr_hs_turn() only */
 	struct work_struct hs_work;
-	struct delayed_work hs_timer;	/* ends a wait, also that of a deferred accept() */
+	struct timer_list hs_timer;	/* ends a wait, also that of a deferred accept() */
 	u8 hs_want;			/* enum smcr_clc_type or SMCR_HS_WANT_* */
 	unsigned long hs_up;		/* client: jiffies when TCP was established; 0: not yet */
 
@@ -147,15 +147,6 @@ void smcr_tcp_own_child(struct smcr_sock *child, const struct smcr_sock *lsk);
 void smcr_tcp_disown(struct smcr_sock *ssk);
 void smcr_tcp_fin(struct smcr_sock *ssk);
 void smcr_tcp_reset(struct smcr_sock *ssk);
-
-/* smcr_work_end() for a work that holds a reference on its socket while queued */
-static inline void smcr_sock_work_end(struct sock *sk, struct delayed_work *work)
-{
-	unsigned int n = smcr_work_end(work);
-
-	while (n--)
-		sock_put(sk);
-}
 
 /*
  * End the wait of TCP_DEFER_ACCEPT: @child has data, their end, or an error. Any

@@ -111,8 +111,8 @@ struct smcr_hs {
  *	TCP. Process context
  * @child_failed: the handshake of a listener's child has failed; the caller
  *	holds a reference. Process context
- * @child_defer_end: hs_timer of @child has expired: if TCP_DEFER_ACCEPT delays
- *	the accept() of @child, end this delay. Process context
+ * @child_defer_end: if TCP_DEFER_ACCEPT delays the accept() of @child, end this
+ *	delay: hs_timer has expired, or data have come. Any context up to softirq
  * @listener_busy: true if too many children of listener @lsk are in a handshake:
  *	a SYN that offers SMC-R is then answered as plain TCP. @own: 1 if TCP
  *	counts the request of this SYN already, else 0. Any context up to softirq
@@ -137,7 +137,7 @@ void smcr_hs_drop(struct smcr_sock *ssk);
 void smcr_hs_kick(struct smcr_sock *ssk);
 bool smcr_hs_stop(struct smcr_sock *ssk);
 void smcr_hs_work(struct work_struct *work);
-void smcr_hs_timer(struct work_struct *work);
+void smcr_hs_timer(struct timer_list *timer);
 void smcr_hs_tcp_event(struct smcr_sock *ssk);
 
 /* fallback.c */

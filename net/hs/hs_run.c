@@ -223,10 +223,9 @@ static void hs_finish(struct smcr_hs *hs)
 
 	/*
 	 * End the handshake's use of the timer: child_defer() may use the timer
-	 * afterwards. No deadlock: the timer's work takes no lock that is held
-	 * here.
+	 * afterwards. No deadlock: the timer takes no lock that is held here.
 	 */
-	smcr_sock_work_end(&ssk->sk, &ssk->hs_timer);
+	sk_stop_timer_sync(&ssk->sk, &ssk->hs_timer);
 	WRITE_ONCE(ssk->hs_want, SMCR_HS_WANT_NOTHING);
 	if (res != SMCR_HS_DONE) {
 		smcr_conn_discard(&ssk->conn);
@@ -304,6 +303,8 @@ static void smcr_hs_run(struct smcr_sock *ssk)
  * smcr_hs_work() - run a handshake that is due
  * @work: hs_work of a socket; holds a reference
  *
+ * After the handshake smcr_child_undefer() queues the same work.
+ *
  * Context: process. Sleeps for memory, verbs and TCP. Does not wait for the
  * peer, or for a lock that is held while user memory is copied.
  */
@@ -314,6 +315,8 @@ void smcr_hs_work(struct work_struct *work)
 	smcr_race(ssk->sn->net, "hs-work");
 	if (smcr_hs_turn(ssk, SMCR_TURN_EV_RUN) == SMCR_TURN_OURS)
 		smcr_hs_run(ssk);
+	else
+		smcr_hs_owner_ops->child_defer_end(ssk);
 	sock_put(&ssk->sk);
 }
 

@@ -52,23 +52,20 @@ void smcr_hs_kick(struct smcr_sock *ssk)
 
 void smcr_hs_arm(struct smcr_sock *ssk, unsigned long until)
 {
-	long left = until - jiffies;
-
-	sock_hold(&ssk->sk);
-	if (mod_delayed_work(smcr_wq, &ssk->hs_timer, max(left, 0L)))
-		sock_put(&ssk->sk);	/* was armed already, with its own reference */
+	sk_reset_timer(&ssk->sk, &ssk->hs_timer, until);
 }
 
 /**
  * smcr_hs_timer() - the wait of a handshake has expired
- * @work: hs_timer of a socket; holds a reference
+ * @timer: hs_timer of a socket; holds a reference
  *
  * After the handshake the same timer ends the delay of TCP_DEFER_ACCEPT.
+ *
+ * Context: softirq.
  */
-void smcr_hs_timer(struct work_struct *work)
+void smcr_hs_timer(struct timer_list *timer)
 {
-	struct smcr_sock *ssk = container_of(to_delayed_work(work),
-					     struct smcr_sock, hs_timer);
+	struct smcr_sock *ssk = container_of(timer, struct smcr_sock, hs_timer);
 
 	smcr_hs_kick(ssk);
 	smcr_hs_owner_ops->child_defer_end(ssk);

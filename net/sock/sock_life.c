@@ -81,7 +81,7 @@ static void sock_init(struct smcr_sock *ssk, struct smcr_net *sn)
 	ssk->pushed_cpu = -1;
 	smcr_conn_init(&ssk->conn);
 	INIT_WORK(&ssk->hs_work, smcr_hs_work);
-	INIT_DELAYED_WORK(&ssk->hs_timer, smcr_hs_timer);
+	timer_setup(&ssk->hs_timer, smcr_hs_timer, 0);
 	spin_lock_init(&ssk->accept_lock);
 	INIT_LIST_HEAD(&ssk->accept_q);
 	INIT_LIST_HEAD(&ssk->hs_q);

@@ -173,7 +173,7 @@ static bool child_has_news(const struct smcr_sock *child)
  * smcr_child_undefer() - TCP_DEFER_ACCEPT: end the wait of a child for data
  * @child: deferred child, see child_defer()
  *
- * hs_timer expires at once, and its work queues the child for accept().
+ * hs_work queues the child for accept().
  *
  * Context: any up to softirq; the connection's lock may be held.
  */
@@ -181,8 +181,8 @@ void smcr_child_undefer(struct smcr_sock *child)
 {
 	if (!smcr_sock_get(child))
 		return;
-	if (mod_delayed_work(smcr_wq, &child->hs_timer, 0))
-		sock_put(&child->sk);	/* was armed already, with its own reference */
+	if (!queue_work(smcr_srv_wq, &child->hs_work))
+		sock_put(&child->sk);	/* was queued already, with its own reference */
 }
 
 /*
@@ -198,9 +198,7 @@ static bool child_defer(const struct smcr_sock *lsk, struct smcr_sock *child)
 	/* if there was no handshake, TCP has waited for data already */
 	if (secs <= 0 || !child->hs)
 		return false;
-	sock_hold(&child->sk);
-	if (!queue_delayed_work(smcr_wq, &child->hs_timer, secs * HZ))
-		sock_put(&child->sk);
+	sk_reset_timer(&child->sk, &child->hs_timer, jiffies + secs * HZ);
 	/* mode SMC: receipt has this lock, too. It finds the flag, or we find the data */
 	spin_lock_bh(&child->conn.lock);
 	set_bit(SMCR_SK_DEFERRED, &child->flags);
@@ -304,15 +302,17 @@ void smcr_child_failed(struct smcr_sock *child)
 }
 
 /**
- * smcr_child_defer_end() - hs_timer: queue a deferred child for accept()
+ * smcr_child_defer_end() - queue a deferred child for accept()
  * @child: socket; does nothing unless it is a deferred child
  *
- * Context: process.
+ * Context: any up to softirq: hs_timer, or hs_work after smcr_child_undefer().
  */
 void smcr_child_defer_end(struct smcr_sock *child)
 {
-	if (test_and_clear_bit(SMCR_SK_DEFERRED, &child->flags))
-		child_to_queue(child, false);
+	if (!test_and_clear_bit(SMCR_SK_DEFERRED, &child->flags))
+		return;
+	sk_stop_timer(&child->sk, &child->hs_timer);
+	child_to_queue(child, false);
 }
 
 static void child_enqueue(struct smcr_sock *lsk, struct smcr_sock *child)
@@ -464,8 +464,7 @@ static void child_abort(struct smcr_sock *child)
 	lock_sock_nested(&child->sk, SINGLE_DEPTH_NESTING);
 	smcr_hs_stop(child);
 	release_sock(&child->sk);
-	if (cancel_delayed_work(&child->hs_timer))	/* it was deferred */
-		sock_put(&child->sk);
+	sk_stop_timer(&child->sk, &child->hs_timer);	/* it was deferred */
 }
 
 /*

@@ -180,8 +180,8 @@ void sock_free(struct sock *sk)
 		bad("a socket ends with a connection");
 	if (conn->snd.buf || conn->snd.old || conn->own.elem.rmb || conn->own.pin_len)
 		bad("a socket ends with memory");
-	if (conn->end.work.pending || conn->end.timer.timer.pending ||
-	    conn->end.timer.work.pending || conn->reorder.timer.pending ||
+	if (conn->end.work.pending || conn->end.timer.pending ||
+	    conn->reorder.timer.pending ||
 	    conn->bound.timer.pending)
 		bad("a socket ends with a timer");
 	end_of(ssk)->ssk = NULL;

@@ -725,6 +725,26 @@ static void do_timer(void *arg, int n)
 	timer->func(timer);
 }
 
+static bool timer_runs(const struct timer_list *timer)
+{
+	struct task *t;
+
+	for (t = tasks; t < tasks + TASKS; t++)
+		if (t->used && t->fn == do_timer && t->arg == timer)
+			return true;
+	return false;
+}
+
+bool timer_del_sync(struct timer_list *timer)
+{
+	bool was = timer_del(timer);
+
+	might_sleep();
+	while (timer_runs(timer))
+		wait_until(1);
+	return was;
+}
+
 /* Only handlers of completions are waited for, the softirqs of the module's readers */
 static unsigned long graces = 1;
 static u32 readers_ended;

@@ -448,6 +448,7 @@ bool cancel_work_sync(struct work_struct *work);
 #define flush_work(work)	cancel_work_sync(work)
 bool mod_timer(struct timer_list *timer, unsigned long expires);
 bool timer_del(struct timer_list *timer);
+bool timer_del_sync(struct timer_list *timer);
 
 /* Tables */
 struct rhash_head {
@@ -609,6 +610,7 @@ static inline int sock_rcvlowat(const struct sock *sk, int all, int len)
 }
 
 static inline void sk_stop_timer(struct sock *sk, struct timer_list *timer);
+static inline void sk_stop_timer_sync(struct sock *sk, struct timer_list *timer);
 static inline void sk_reset_timer(struct sock *sk, struct timer_list *timer,
 				  unsigned long expires);
 void sock_wake(struct sock *sk);
@@ -652,6 +654,12 @@ static inline void sk_reset_timer(struct sock *sk, struct timer_list *timer,
 static inline void sk_stop_timer(struct sock *sk, struct timer_list *timer)
 {
 	if (timer_del(timer))
+		sock_put(sk);
+}
+
+static inline void sk_stop_timer_sync(struct sock *sk, struct timer_list *timer)
+{
+	if (timer_del_sync(timer))
 		sock_put(sk);
 }
 
