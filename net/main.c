@@ -10,9 +10,9 @@
 #include <linux/net.h>
 #include <linux/rcupdate.h>
 #include <linux/workqueue.h>
+#include "core/close.h"
 #include "base/base.h"
 #include "rdma/dev.h"
-#include "core/close.h"
 #include "lgr/lgr_end.h"
 #include "hs/tcpopt.h"
 #include "sock/sock_impl.h"

@@ -22,7 +22,6 @@ struct smcr_net {
 	unsigned long *excluded_ports;	/* SMCR_PORTS bits; the sysctl alone writes */
 	struct smcr_stats __percpu *stats;
 	struct ctl_table_header *sysctl_hdr;
-	bool tcpopt_hooked;		/* tcpopt_native.c; smcr_tcpopt_mutex */
 
 	/* taken with BH off; guards the four members below */
 	spinlock_t sk_lock ____cacheline_aligned_in_smp;

@@ -12,14 +12,24 @@
 
 int smcr_tcpopt_init(void);
 void smcr_tcpopt_exit(void);
-int smcr_tcpopt_net_init(struct net *net);
-void smcr_tcpopt_net_exit(struct net *net);
 
-/*
- * Called before a client of a namespace offers the option; 0 or -errno. Process
- * context, may sleep.
+/**
+ * smcr_tcpopt_net_init() - prepare a namespace
+ * @net: namespace
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -errno.
  */
-int smcr_tcpopt_client(struct net *net);
+int smcr_tcpopt_net_init(struct net *net);
+
+/**
+ * smcr_tcpopt_net_exit() - undo smcr_tcpopt_net_init()
+ * @net: namespace
+ *
+ * Context: process, may sleep. Code of the back-end may still run until an RCU
+ * grace period has passed.
+ */
+void smcr_tcpopt_net_exit(struct net *net);
 
 /**
  * smcr_tcpopt_offer() - put the option on this socket's SYN / SYN-ACKs
@@ -44,6 +54,28 @@ void smcr_tcpopt_offer(struct sock *tcp, bool on);
  * Context: process, may sleep; takes the inner socket's lock.
  */
 void smcr_tcpopt_listen(struct sock *tcp);
+
+/**
+ * smcr_tcpopt_connect() - start the connect() of a client that offers SMC-R
+ * @tcp: inner socket with our callbacks, after smcr_tcpopt_offer()
+ * @addr: address of the server
+ * @alen: its length
+ *
+ * Context: process, may sleep; takes the inner socket's lock.
+ * Return: as connect() with O_NONBLOCK.
+ */
+int smcr_tcpopt_connect(struct socket *tcp, SMCR_SOCKADDR *addr, int alen);
+
+/**
+ * smcr_tcpopt_connected() - undo what smcr_tcpopt_connect() has set
+ * @tcp: inner socket that does not connect any more
+ *
+ * Called when the connection is established or has failed, and before the inner
+ * socket is released. Idempotent.
+ *
+ * Context: any up to softirq; inner socket locked, or no longer in use.
+ */
+void smcr_tcpopt_connected(struct sock *tcp);
 
 /**
  * smcr_tcpopt_agreed() - did both SYN and SYN-ACK carry the option?

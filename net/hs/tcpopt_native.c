@@ -8,15 +8,14 @@
  * The kernel's code does not cover simultaneous open (T-17). There the socket
  * that called connect() sends a SYN-ACK with the option, and takes the peer's
  * SYN for the answer to its own SYN. If the peer gets only the SYN-ACK, it
- * takes the role of a client and sends a Proposal. So a netfilter hook drops
- * such a SYN-ACK.
+ * takes the role of a client and sends a Proposal. So such a SYN-ACK is dropped:
+ * while a client connects, its socket has its own function to transmit. Other
+ * sockets are not affected.
  */
 #include <linux/jump_label.h>
 #include <linux/mutex.h>
-#include <linux/netfilter.h>
-#include <linux/netfilter_ipv4.h>
-#include <linux/netfilter_ipv6.h>
 #include <linux/tcp.h>
+#include <net/inet_common.h>
 #include <net/tcp.h>
 #include "conn/smcr_sock.h"
 #include "hs/hs.h"
@@ -49,102 +48,132 @@ void smcr_tcpopt_exit(void)
 	static_branch_dec(&tcp_have_smc);
 }
 
-/*
- * Simultaneous open: a client's socket answers a SYN. Its first SYN-ACK is
- * dropped, as if it were lost. Later copies of the SYN-ACK have no option, and
- * the option does not count as agreed. The option is not blanked in the packet,
- * because TCP-AO signs options. syn_smc shares a word with other bits. It may
- * be written here, as TCP transmits with the socket locked.
+/**
+ * struct tcpopt_af - operations of an address family, with tcpopt_xmit()
+ * @ops: copy of @orig with another queue_xmit()
+ * @orig: TCP's operations; NULL: the entry is free. Set once, after @ops
  */
-static unsigned int tcpopt_out(void *priv, struct sk_buff *skb,
-			       const struct nf_hook_state *state)
+struct tcpopt_af {
+	struct inet_connection_sock_af_ops ops;
+	const struct inet_connection_sock_af_ops *orig;
+};
+
+/* TCP has operations for IPv4, IPv6 and mapped addresses; tcpopt_mutex */
+static struct tcpopt_af tcpopt_afs[3];
+
+/* Guards the setup of tcpopt_afs; taken with an inner socket's lock held */
+static DEFINE_MUTEX(tcpopt_mutex);
+
+/*
+ * Is @sk, which answers a SYN, the socket of a client? If not, it is a child
+ * that TCP Fast Open made early.
+ */
+static bool tcpopt_crossed(struct sock *sk)
 {
-	struct sock *sk = skb->sk;
 	struct smcr_sock *ssk;
 	bool crossed;
 
-	if (!sk || READ_ONCE(sk->sk_state) != TCP_SYN_RECV ||
-	    !sk_is_tcp(sk) || !tcp_sk(sk)->syn_smc)
-		return NF_ACCEPT;
-
 	read_lock_bh(&sk->sk_callback_lock);
 	ssk = smcr_tcp_owner(sk);
-	/* if not crossed, @sk is a child that TCP Fast Open made early */
 	crossed = ssk && READ_ONCE(ssk->is_client);
 	if (crossed)
 		WRITE_ONCE(ssk->opt_crossed, true);
 	read_unlock_bh(&sk->sk_callback_lock);
-	if (!crossed)
-		return NF_ACCEPT;
-	tcp_sk(sk)->syn_smc = 0;
-	return NF_DROP;
+	return crossed;
 }
 
-static const struct nf_hook_ops smcr_tcpopt_hooks[] = {
-	{
-		.hook		= tcpopt_out,
-		.pf		= NFPROTO_IPV4,
-		.hooknum	= NF_INET_LOCAL_OUT,
-		.priority	= NF_IP_PRI_FIRST,
-	},
-#if IS_ENABLED(CONFIG_IPV6)
-	{
-		.hook		= tcpopt_out,
-		.pf		= NFPROTO_IPV6,
-		.hooknum	= NF_INET_LOCAL_OUT,
-		.priority	= NF_IP6_PRI_FIRST,
-	},
-#endif
-};
+/*
+ * Transmit a packet of a client that connects. Simultaneous open: the client's
+ * socket answers a SYN. Its first SYN-ACK is dropped, as if it were lost. Later
+ * copies of the SYN-ACK have no option, and the option does not count as
+ * agreed. The option is not blanked in the packet, because TCP-AO signs
+ * options. syn_smc shares a word with other bits. It may be written here, as
+ * TCP transmits with the socket locked.
+ */
+static int tcpopt_xmit(struct sock *sk, struct sk_buff *skb, struct flowi *fl)
+{
+	const struct inet_connection_sock_af_ops *ops;
 
-/* Guards smcr_net.tcpopt_hooked; taken with a socket's lock held */
-static DEFINE_MUTEX(smcr_tcpopt_mutex);
+	ops = READ_ONCE(inet_csk(sk)->icsk_af_ops);
+	/* if they are TCP's, smcr_tcpopt_connected() has just restored them */
+	if (ops->queue_xmit == tcpopt_xmit)
+		ops = container_of(ops, struct tcpopt_af, ops)->orig;
+	if (unlikely(READ_ONCE(sk->sk_state) == TCP_SYN_RECV) &&
+	    tcp_sk(sk)->syn_smc && tcpopt_crossed(sk)) {
+		tcp_sk(sk)->syn_smc = 0;
+		kfree_skb(skb);
+		return -EPERM;	/* as if a packet filter had dropped it */
+	}
+	return ops->queue_xmit(sk, skb, fl);
+}
+
+/* The copy of @orig with tcpopt_xmit(), or NULL */
+static const struct inet_connection_sock_af_ops *
+tcpopt_ops(const struct inet_connection_sock_af_ops *orig)
+{
+	const struct inet_connection_sock_af_ops *ops = NULL;
+	struct tcpopt_af *af = tcpopt_afs;
+
+	mutex_lock(&tcpopt_mutex);
+	while (af < tcpopt_afs + ARRAY_SIZE(tcpopt_afs) && af->orig &&
+	       af->orig != orig)
+		af++;
+	if (!WARN_ON_ONCE(af == tcpopt_afs + ARRAY_SIZE(tcpopt_afs))) {
+		if (!af->orig) {
+			af->ops = *orig;
+			af->ops.queue_xmit = tcpopt_xmit;
+			af->orig = orig;
+		}
+		ops = &af->ops;
+	}
+	mutex_unlock(&tcpopt_mutex);
+	return ops;
+}
+
+/*
+ * The SYN is sent before tcpopt_xmit() is in place, but the peer's SYN is
+ * processed afterwards, as the inner socket is locked in between. TCP itself
+ * sets the operations in connect() to a mapped address.
+ */
+int smcr_tcpopt_connect(struct socket *tcp, SMCR_SOCKADDR *addr, int alen)
+{
+	const struct inet_connection_sock_af_ops *ops;
+	struct sock *sk = tcp->sk;
+	int rc;
+
+	lock_sock(sk);
+	rc = __inet_stream_connect(tcp, addr, alen, O_NONBLOCK, 0);
+	if (sk->sk_state == TCP_SYN_SENT) {
+		ops = tcpopt_ops(inet_csk(sk)->icsk_af_ops);
+		if (ops)
+			/*
+			 * The copy is written before the pointer to it. Pairs
+			 * with the dependent reads of tcp_setsockopt() and
+			 * tcp_getsockopt(), which take no lock.
+			 */
+			smp_store_release(&inet_csk(sk)->icsk_af_ops, ops);
+	}
+	release_sock(sk);
+	return rc;
+}
+
+void smcr_tcpopt_connected(struct sock *tcp)
+{
+	const struct inet_connection_sock_af_ops *ops;
+
+	ops = READ_ONCE(inet_csk(tcp)->icsk_af_ops);
+	if (ops->queue_xmit == tcpopt_xmit)
+		WRITE_ONCE(inet_csk(tcp)->icsk_af_ops,
+			   container_of(ops, struct tcpopt_af, ops)->orig);
+}
 
 int smcr_tcpopt_net_init(struct net *net)
 {
 	return 0;
 }
 
-/**
- * smcr_tcpopt_client() - hook into a namespace, once
- * @net: namespace, on which a socket has a reference
- *
- * The hook is called for every packet that is sent, so it is not installed in
- * namespaces without clients.
- *
- * Context: process, may sleep.
- * Return: 0 or -errno.
- */
-int smcr_tcpopt_client(struct net *net)
-{
-	struct smcr_net *sn = smcr_net(net);
-	int rc = 0;
-
-	if (READ_ONCE(sn->tcpopt_hooked))
-		return 0;
-	mutex_lock(&smcr_tcpopt_mutex);
-	if (!sn->tcpopt_hooked)
-		rc = nf_register_net_hooks(net, smcr_tcpopt_hooks,
-					   ARRAY_SIZE(smcr_tcpopt_hooks));
-	if (!rc)
-		WRITE_ONCE(sn->tcpopt_hooked, true);
-	mutex_unlock(&smcr_tcpopt_mutex);
-	return rc;
-}
-
-/**
- * smcr_tcpopt_net_exit() - undo smcr_tcpopt_client()
- * @net: namespace
- *
- * Context: process, may sleep. A hook may still run until an RCU grace period
- * has passed.
- */
 void smcr_tcpopt_net_exit(struct net *net)
 {
-	if (!smcr_net(net)->tcpopt_hooked)
-		return;
-	nf_unregister_net_hooks(net, smcr_tcpopt_hooks,
-				ARRAY_SIZE(smcr_tcpopt_hooks));
 }
 
 /*
@@ -175,6 +204,7 @@ static void tcpopt_set(struct sock *tcp, bool on, bool paused)
 
 	sock_owned_by_me(tcp);
 
+	smcr_tcpopt_connected(tcp);	/* an earlier connect() may have failed */
 	read_lock_bh(&tcp->sk_callback_lock);
 	ssk = smcr_tcp_owner(tcp);
 	if (ssk)

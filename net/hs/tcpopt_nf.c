@@ -565,31 +565,21 @@ void smcr_tcpopt_exit(void)
 {
 }
 
-/**
- * smcr_tcpopt_net_init() - hook into a namespace
- * @net: namespace
- *
- * Context: process, may sleep.
- * Return: 0 or -errno.
- */
 int smcr_tcpopt_net_init(struct net *net)
 {
 	return nf_register_net_hooks(net, smcr_tcpopt_hooks,
 				     ARRAY_SIZE(smcr_tcpopt_hooks));
 }
 
-int smcr_tcpopt_client(struct net *net)
+int smcr_tcpopt_connect(struct socket *tcp, SMCR_SOCKADDR *addr, int alen)
 {
-	return 0;
+	return READ_ONCE(tcp->ops)->connect(tcp, addr, alen, O_NONBLOCK);
 }
 
-/**
- * smcr_tcpopt_net_exit() - undo smcr_tcpopt_net_init()
- * @net: namespace
- *
- * Context: process, may sleep. A hook may still run until an RCU grace period
- * has passed.
- */
+void smcr_tcpopt_connected(struct sock *tcp)
+{
+}
+
 void smcr_tcpopt_net_exit(struct net *net)
 {
 	nf_unregister_net_hooks(net, smcr_tcpopt_hooks,

@@ -161,7 +161,7 @@ static int connect_offer(struct smcr_sock *ssk, SMCR_SOCKADDR *addr,
 	ssk->offered = true;
 	WRITE_ONCE(ssk->is_client, true);
 	smcr_sock_set_mode(ssk, SMCR_MODE_HANDSHAKE);
-	rc = READ_ONCE(tcp->ops)->connect(tcp, addr, alen, O_NONBLOCK);
+	rc = smcr_tcpopt_connect(tcp, addr, alen);
 	if (rc && rc != -EINPROGRESS) {
 		smcr_sock_to_init(ssk);
 		return rc;
@@ -273,8 +273,7 @@ static int connect_new(struct socket *sock, SMCR_SOCKADDR *addr, int alen,
 	smcr_tcp_own(ssk, sock);
 	smcr_sockopt_push(ssk);
 	why = connect_check(ssk, addr, alen);
-	if (why == SMCR_R_NONE && (smcr_tcpopt_client(sock_net(sock->sk)) ||
-				   smcr_hs_new(ssk)))
+	if (why == SMCR_R_NONE && smcr_hs_new(ssk))
 		why = SMCR_R_NO_MEMORY;
 	if (why != SMCR_R_NONE) {
 		smcr_fallback_early(ssk, why);

@@ -15,6 +15,7 @@
 #include <net/tcp.h>
 #include "base/race.h"
 #include "hs/hs.h"
+#include "hs/tcpopt.h"
 #include "sock/sock_impl.h"
 
 /* Mode SMC: TCP must be idle until the connection ends (CONN-34, CONN-35) */
@@ -155,6 +156,9 @@ static void on_state_change(struct smcr_sock *ssk, struct sock *tsk)
 			ssk->sk.sk_state_change(&ssk->sk);
 		break;
 	case SMCR_MODE_HANDSHAKE:
+		if (!((1 << READ_ONCE(tsk->sk_state)) &
+		      (TCPF_SYN_SENT | TCPF_SYN_RECV)))
+			smcr_tcpopt_connected(tsk);
 		smcr_hs_tcp_event(ssk);
 		break;
 	case SMCR_MODE_SMC:
@@ -393,6 +397,7 @@ void smcr_tcp_unhook(struct smcr_sock *ssk)
 {
 	struct sock *tsk = ssk->tcp->sk;
 
+	smcr_tcpopt_connected(tsk);
 	write_lock_bh(&tsk->sk_callback_lock);
 	if (smcr_tcp_owner(tsk) == ssk) {
 		if (smcr_tcp_is_ours(ssk))
