@@ -166,7 +166,8 @@ bool rs_fault_armed(const struct rs_dev *dev, enum rs_fault_pt pt)
  * @qp: queue pair, or NULL
  * @usual: errno of RS_A_FAIL without an argument
  *
- * RS_A_DELAY sleeps here, except at the points that may not sleep.
+ * RS_A_DELAY sleeps here, except at the points that may not sleep. So does
+ * RS_A_REMOVE: the RDMA core's removal has begun when the verb returns.
  *
  * Context: any, without rs_lock.
  * Return: 0 or what the verb has to return.
@@ -185,7 +186,10 @@ int rs_fault_verb(struct rs_dev *dev, enum rs_fault_pt pt, struct rs_qp *qp,
 	if (qp)
 		spin_unlock(&qp->lock);
 	rs_end(flags);
-	if (action == RS_A_DELAY && pt != RS_F_DMA_MAP && pt != RS_F_MAP_MR)
+	if (action == RS_A_REMOVE)
+		arg = 20;
+	if ((action == RS_A_DELAY || action == RS_A_REMOVE) &&
+	    pt != RS_F_DMA_MAP && pt != RS_F_MAP_MR)
 		msleep(arg);
 	if (action != RS_A_FAIL)
 		return 0;
