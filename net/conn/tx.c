@@ -10,12 +10,6 @@
 #include "conn/tx_impl.h"
 
 /*
- * While a signalled post is pending, nothing is posted before so many bytes are unsent, so
- * that a post is worth its completion. Data on an idle connection never wait.
- */
-#define SMCR_TX_GATHER		(16 * 1024)
-
-/*
  * Maximum number of CDC messages between the failover point (FO-04) and the next signalled
  * CDC: only completions advance the failover point. After a move the sequence numbers of the
  * failover point and of the newest CDC are compared, so they must be less than 32768 apart.
@@ -162,42 +156,14 @@ static int tx_sges(struct smcr_conn *conn, const struct smcr_buf *buf,
 	return n;
 }
 
-static u32 tx_gather_max(const struct smcr_conn *conn)
-{
-	return min_t(u32, SMCR_TX_GATHER, conn->snd.size / 2);
-}
-
-/*
- * Maximum number of bytes of one post. Each post costs both hosts some packets and wake-ups,
- * but the peer should read the data of one post while the next posts arrive. So a post is as
- * large as possible, but leaves SMCR_TX_BESIDE bytes of the ring and of the send buffer for
- * the next posts. If one of them is too small for that, the maximum is SMCR_TX_POST.
- */
-u32 smcr_tx_part(const struct smcr_conn *conn)
-{
-	u32 whole = min(smcr_ring_cap(&conn->tx.ring), conn->snd.size);
-
-	return max_t(u32, SMCR_TX_POST + SMCR_TX_BESIDE, whole) -
-	       SMCR_TX_BESIDE;
-}
-
-/* While a completion is pending, nothing is posted before so many bytes are unsent */
-static u32 tx_gather(const struct smcr_conn *conn)
-{
-	if (conn->tx.more)
-		return min_t(u32, SMCR_TX_POST, conn->snd.size / 2);
-	return conn->tx.nodelay ? 0 : tx_gather_max(conn);
-}
-
-/* Maximum number of bytes of one post from @pos on */
-u32 smcr_tx_post_max(const struct smcr_conn *conn, u64 pos)
+/* Maximum number of bytes of one post from @pos on, by its SGEs */
+u32 smcr_tx_span(const struct smcr_conn *conn, u64 pos)
 {
 	u32 max;
 
 	/* one SGE is for a wrap; smcr_buf_max_span() keeps another for a start in mid-chunk */
-	max = min_t(u32, smcr_tx_part(conn),
-		    smcr_buf_max_span(smcr_tx_buf_at(conn, pos),
-				      conn->link->pid.dev->max_sge - 1));
+	max = smcr_buf_max_span(smcr_tx_buf_at(conn, pos),
+				conn->link->pid.dev->max_sge - 1);
 	return pos < conn->snd.old_end ?
 	       min_t(u64, max, conn->snd.old_end - pos) : max;
 }
@@ -227,33 +193,23 @@ u32 smcr_tx_writes(struct smcr_conn *conn, const struct smcr_tx_plan *plan,
 }
 
 /*
- * Post a plan: up to two writes and their CDC at once; @last: see SMCR_TX_TURN. A kernel that
- * clears the stack would clear all of @sge and @w, of which a post uses a small part.
+ * Post a plan: up to two writes and their CDC at once. A kernel that clears the stack would
+ * clear all of @sge and @w, of which a post uses a small part.
  */
 static int tx_post_data(struct smcr_conn *conn,
-			const struct smcr_tx_plan *plan, u64 unsent,
-			bool last)
+			const struct smcr_tx_plan *plan, bool signal)
 {
 	struct smcr_buf *buf = smcr_tx_buf_at(conn, conn->tx.prod.abs);
 	struct ib_sge sge[2][SMCR_MAX_SGE] __uninitialized;
 	struct smcr_pos prod = conn->tx.prod;
 	struct smcr_sock *ssk = smcr_conn_sock(conn);
 	struct ib_rdma_wr w[2] __uninitialized;
-	bool signal;
 	int i, rc;
 	u32 src;
 
 	src = smcr_tx_writes(conn, plan, buf, conn->tx.src, w, sge);
 	smcr_pos_add(&conn->tx.ring, &prod, plan->len);
 
-	/*
-	 * Later data may wait for a completion. So signal the post if it fills the window, or
-	 * if half of tx_gather_max() was posted since the last signalled post. A flush needs
-	 * the completion of the last byte.
-	 */
-	signal = last || plan->blocked ||
-		 (plan->len == unsent && conn->tx.flush) ||
-		 prod.abs - conn->tx.signalled >= tx_gather_max(conn) / 2;
 	rc = smcr_tx_post(conn, w, plan->n_seg, &prod, plan->blocked, signal);
 	if (rc)
 		return rc;
@@ -287,6 +243,25 @@ static u64 tx_may(const struct smcr_conn *conn, u64 unsent)
 	return may;
 }
 
+/* @last: see SMCR_TX_TURN */
+static void tx_facts(const struct smcr_conn *conn, bool last,
+		     struct smcr_tx_facts *facts)
+{
+	u64 unsent = smcr_conn_unsent(conn);
+
+	facts->size = conn->snd.size;
+	facts->unsent = unsent;
+	facts->may = tx_may(conn, unsent);
+	facts->unsignalled = conn->tx.prod.abs - conn->tx.signalled;
+	facts->max = smcr_tx_span(conn, conn->tx.prod.abs);
+	facts->pending = conn->tx.pends;
+	facts->urgent = conn->tx.urg.end;
+	facts->flush = conn->tx.flush;
+	facts->more = conn->tx.more;
+	facts->nodelay = conn->tx.nodelay;
+	facts->last = last;
+}
+
 /*
  * Post the data that may be written now, in at most @left posts (see SMCR_TX_TURN).
  * Returns as smcr_link_post().
@@ -294,8 +269,9 @@ static u64 tx_may(const struct smcr_conn *conn, u64 unsent)
 static int smcr_tx_data(struct smcr_conn *conn, int *left)
 {
 	const struct smcr_urg_tx *urg = &conn->tx.urg;
+	struct smcr_tx_facts facts;
 	struct smcr_tx_plan plan;
-	u64 unsent, may;
+	enum smcr_tx_do next;
 	int rc;
 
 	/*
@@ -310,20 +286,17 @@ static int smcr_tx_data(struct smcr_conn *conn, int *left)
 		if (rc || urg->announced)
 			return rc;
 	}
-	while (*left && (unsent = smcr_conn_unsent(conn)) > 0) {
-		may = tx_may(conn, unsent);
-		/* smcr_tx_push() follows when the urgent byte is consumed, or by move_unbind() */
-		if (!may)
+	for (; *left && smcr_conn_unsent(conn) > 0; --*left) {
+		tx_facts(conn, *left == 1, &facts);
+		/*
+		 * SMCR_TX_HOLD: smcr_conn_tx_done() calls smcr_tx_push() again, or it follows
+		 * when the urgent byte is consumed, or by move_unbind()
+		 */
+		next = smcr_tx_next(&facts, &conn->tx.ring, &conn->tx.prod,
+				    conn->tx.cons.abs, &plan);
+		if (next == SMCR_TX_HOLD)
 			return 0;
-		/* smcr_conn_tx_done() calls smcr_tx_push() again; urgent data do not wait */
-		if (conn->tx.pends && !conn->tx.flush && !urg->end &&
-		    unsent < tx_gather(conn))
-			return 0;
-		smcr_tx_plan(&conn->tx.ring, &conn->tx.prod, conn->tx.cons.abs,
-			     may, smcr_tx_post_max(conn, conn->tx.prod.abs),
-			     &plan);
-		if (!plan.len) {
-			/* announce that data wait (CDC-33, CDC-39) */
+		if (next == SMCR_TX_BLOCKED) {
 			if (!conn->tx.blocked ||
 			    smcr_urg_tx_due(urg, conn->tx.prod.abs))
 				return smcr_tx_post(conn, NULL, 0,
@@ -331,10 +304,9 @@ static int smcr_tx_data(struct smcr_conn *conn, int *left)
 						    false);
 			return 0;
 		}
-		rc = tx_post_data(conn, &plan, unsent, *left == 1);
+		rc = tx_post_data(conn, &plan, next == SMCR_TX_WRITE_SIGNAL);
 		if (rc)
 			return rc;
-		--*left;
 	}
 	return 0;
 }

@@ -3,11 +3,8 @@
 #ifndef _SMCR_TX_IMPL_H
 #define _SMCR_TX_IMPL_H
 
+#include "core/tx_rules.h"
 #include "conn/conn.h"
-
-/* Bytes of a post; bytes of ring and send buffer that a larger post leaves: smcr_tx_part() */
-#define SMCR_TX_POST		(64 * 1024)
-#define SMCR_TX_BESIDE		(256 * 1024)
 
 /* Bit of pend->flags, no flag of CDC: smcr_tx_barrier() has made the post */
 #define SMCR_TX_BARRIER		0x01
@@ -35,8 +32,7 @@ static inline bool smcr_tx_pend_ours(const struct smcr_conn *conn,
 
 /* tx.c */
 bool smcr_tx_parked(const struct smcr_conn *conn);
-u32 smcr_tx_part(const struct smcr_conn *conn);
-u32 smcr_tx_post_max(const struct smcr_conn *conn, u64 pos);
+u32 smcr_tx_span(const struct smcr_conn *conn, u64 pos);
 struct smcr_buf *smcr_tx_buf_at(const struct smcr_conn *conn, u64 pos);
 u32 smcr_tx_writes(struct smcr_conn *conn, const struct smcr_tx_plan *plan,
 		   const struct smcr_buf *buf, u32 src, struct ib_rdma_wr w[2],

@@ -70,7 +70,10 @@ static int tx_again(struct smcr_conn *conn, int *left)
 			return -EBUSY;
 		smcr_tx_plan(&conn->tx.ring, &conn->mv.again, conn->tx.cons.abs,
 			     end - conn->mv.again.abs,
-			     smcr_tx_post_max(conn, conn->mv.again.abs), &plan);
+			     min(smcr_tx_part(smcr_ring_cap(&conn->tx.ring),
+					      conn->snd.size),
+				 smcr_tx_span(conn, conn->mv.again.abs)),
+			     &plan);
 		if (!plan.len)
 			return -ENOTCONN;
 		rc = tx_post_again(conn, &plan, *left == 1);

@@ -338,6 +338,7 @@ int smcr_tx_sendmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len)
 	size_t copied = 0;
 	long timeo;
 	int n, rc = 0;
+	u32 part;
 
 	sock_owned_by_me(sk);
 
@@ -366,10 +367,11 @@ int smcr_tx_sendmsg(struct smcr_sock *ssk, struct msghdr *msg, size_t len)
 			continue;
 		}
 		/* with no post pending, copy less, so that the first bytes are posted soon */
-		n = tx_copy(conn, msg,
-			    min_t(u32, n, READ_ONCE(conn->tx.pends) ?
-					       smcr_tx_part(conn) :
-					       SMCR_TX_POST));
+		part = SMCR_TX_POST;
+		if (READ_ONCE(conn->tx.pends))
+			part = smcr_tx_part(smcr_ring_cap(&conn->tx.ring),
+					    conn->snd.size);
+		n = tx_copy(conn, msg, min_t(u32, n, part));
 		if (n < 0) {
 			rc = n;
 			break;
