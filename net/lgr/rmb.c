@@ -172,6 +172,11 @@ static int rmb_map(struct smcr_rmb *rmb, u8 d)
 		sg_dma_len(sg) = len;
 		left -= len;
 	}
+	/*
+	 * The page size is not that of the chunks: some drivers (erdma,
+	 * vmw_pvrdma) register pages of 4 KiB whatever is asked for, and do not
+	 * say so. The peer would then write to other elements.
+	 */
 	n = ib_map_mr_sg(rmb->mr[d], sgt.sgl, buf->n_chunks, NULL, PAGE_SIZE);
 	sg_free_table(&sgt);
 	if (n < 0)
