@@ -3,8 +3,6 @@
  * Stops threads of smcr at one point, so that a test decides what happens
  * meanwhile. Until the parameter is 0 again:
  *
- *	work=ADDR	works with this function wait, when they are off the queue
- *			and have not begun
  *	llc=TYPE	replies of this LLC type wait before they are posted; for
  *			those that are sent in process context, without locks
  *	held		number of threads that wait now
@@ -18,13 +16,10 @@
 #include <linux/module.h>
 #include <linux/notifier.h>
 #include <linux/tracepoint.h>
-#include <linux/workqueue.h>
 
 /* Limit of a wait, if the test does not end it */
 #define HOLD_MAX	(30 * HZ)
 
-static unsigned long work;
-module_param(work, ulong, 0644);
 static unsigned long llc;
 module_param(llc, ulong, 0644);
 
@@ -41,7 +36,7 @@ static const struct kernel_param_ops held_ops = {
 
 module_param_cb(held, &held_ops, NULL, 0444);
 
-static void hold(const unsigned long *what)
+static void hold(void)
 {
 	unsigned long end = jiffies + HOLD_MAX;
 	bool pinned = preempt_count();
@@ -49,31 +44,17 @@ static void hold(const unsigned long *what)
 	atomic_inc(&held);
 	if (pinned)
 		preempt_enable();
-	while (READ_ONCE(*what) && time_before(jiffies, end))
+	while (READ_ONCE(llc) && time_before(jiffies, end))
 		msleep(20);
 	if (pinned)
 		preempt_disable();
 	atomic_dec(&held);
 }
 
-static void hold_work(void *data, struct work_struct *w)
-{
-	if (unlikely((unsigned long)w->func == READ_ONCE(work)))
-		hold(&work);
-}
-
 static void hold_llc(void *data, bool tx, u32 lgr_id, u8 type, bool reply)
 {
 	if (tx && reply && type == READ_ONCE(llc))
-		hold(&llc);
-}
-
-static struct tracepoint *tp_work;
-
-static void find_work(struct tracepoint *tp, void *priv)
-{
-	if (!strcmp(tp->name, "workqueue_execute_start"))
-		tp_work = tp;
+		hold();
 }
 
 /* The tracepoints of smcr come and go with its module */
@@ -102,25 +83,15 @@ static struct notifier_block news = {
 
 static int __init smcr_hold_init(void)
 {
-	int rc;
-
-	for_each_kernel_tracepoint(find_work, NULL);
-	if (!tp_work)
-		return -ENOENT;
-	rc = tracepoint_probe_register(tp_work, hold_work, NULL);
-	if (!rc)
-		rc = register_tracepoint_module_notifier(&news);
-	return rc;
+	return register_tracepoint_module_notifier(&news);
 }
 
 static void __exit smcr_hold_exit(void)
 {
-	work = 0;
 	llc = 0;
 	while (atomic_read(&held))
 		msleep(20);
 	unregister_tracepoint_module_notifier(&news);
-	tracepoint_probe_unregister(tp_work, hold_work, NULL);
 	tracepoint_synchronize_unregister();
 }
 
