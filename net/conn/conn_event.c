@@ -107,7 +107,7 @@ static void conn_act_later(struct smcr_conn *conn, u32 acts)
 			sk->sk_state_change(sk);	/* wakes a lingering close() */
 		}
 	}
-	/* FIN and RELEASE wait for the last completion, and smcr_conn_tx_idle() for them */
+	/* FIN and RELEASE wait for the last completion: smcr_conn_tx_idle() queues the work */
 	if (!conn->tx.pends || (acts & SMCR_ACT_TCP_RST))
 		smcr_conn_queue_work(conn);
 }
