@@ -38,7 +38,7 @@ struct hello {
 	union ibv_gid gid;
 	uint64_t addr;
 	uint32_t qpn, rkey, size;
-	uint8_t rtt, chain;
+	uint8_t rtt;
 };
 
 static struct ibv_context *ctx;
@@ -373,18 +373,13 @@ int main(int argc, char **argv)
 		if (connect(s, (struct sockaddr *)&a, sizeof(a)))
 			err(1, "connect");
 		chained = !strcmp(argv[4], "chain");
-		me.chain = chained;
 		me.rtt = chained || !strcmp(argv[4], "rtt");
 		me.size = atoi(argv[6]);
 		if (!me.size || me.size > MAX_SIZE)
 			errx(2, "size");
 	}
 	/* The server creates its queue pair when it knows whether there will be chains. */
-	if (!server)
-		transfer(s, &me.chain, 1, true);
-	else
-		transfer(s, &me.chain, 1, false);
-	chained = me.chain;
+	transfer(s, &chained, sizeof(chained), !server);
 	open_device(argv[1]);
 	gid = gid_of(s);
 	transfer(s, &me, sizeof(me), true);
